@@ -90,6 +90,49 @@ def test_seed_in_memory(library: Library, name: str):
     assert torch.equal(out, _draw(library, name, torch.zeros(1000)))
 
 
+@pytest.mark.parametrize(
+    ("form", "in_memory", "arguments"),
+    [
+        ("aclnnInplaceBernoulli", "softnpuInplaceBernoulliSeedTensor", (0.3,)),
+        (
+            "aclnnInplaceBernoulliTensor",
+            "softnpuInplaceBernoulliTensorSeedTensor",
+            (torch.linspace(0, 1, 1000),),
+        ),
+        ("aclnnSimThreadExponential", "softnpuExponentialSeedTensor", (1000, 0.5)),
+    ],
+)
+def test_own_forms_with_the_seed_in_memory(
+    library: Library, form: str, in_memory: str, arguments: tuple
+):
+    out, expected = torch.zeros(1000), torch.zeros(1000)
+    library.call(in_memory, out, *arguments, torch.tensor(5), torch.tensor(6), 2)
+    library.call(form, expected, *arguments, 5, 8)
+    assert torch.equal(out, expected)
+
+
+_MEANS, _DEVIATIONS = torch.linspace(-5, 5, 1000), torch.linspace(0, 3, 1000)
+
+
+@pytest.mark.parametrize(
+    ("mean", "std"), [(_MEANS, 2.5), (1.5, _DEVIATIONS), (_MEANS, _DEVIATIONS)]
+)
+def test_own_forms_of_normal_with_the_seed_in_memory(library: Library, mean: object, std: object):
+    types = "".join("Float" if isinstance(x, float) else "Tensor" for x in (mean, std))
+    out, expected = torch.zeros(1000), torch.zeros(1000)
+    seed, offset = torch.tensor(5), torch.tensor(6)
+    library.call(f"softnpuNormal{types}SeedTensor", mean, std, seed, offset, 2, out)
+    library.call(f"aclnnNormal{types}", mean, std, 5, 8, expected)
+    assert torch.equal(out, expected)
+
+
+def test_own_form_of_a_permutation_with_the_seed_in_memory(library: Library):
+    out, expected = (torch.zeros(1000, dtype=torch.int64) for _ in range(2))
+    library.call("softnpuRandpermSeedTensor", 1000, torch.tensor(5), torch.tensor(6), 2, out)
+    library.call("aclnnRandperm", 1000, 5, 8, expected)
+    assert torch.equal(out, expected)
+
+
 @pytest.mark.parametrize("dtype", REAL, ids=dtype_name)
 @pytest.mark.parametrize("p", [0.0, 0.3, 1.0])
 def test_bernoulli(library: Library, dtype: torch.dtype, p: float):

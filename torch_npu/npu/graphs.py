@@ -45,6 +45,17 @@ class NPUGraph:
         """
         self._graph.capture_begin(pool, capture_error_mode)
 
+    def register_generator_state(self, generator: torch.Generator) -> None:
+        """Lets the capture, which begins later, draw random numbers from ``generator``.
+
+        Each replay draws the numbers that the same calls would draw, and the generator advances. The default generator
+        of the device is registered by itself.
+
+        Raises:
+            RuntimeError: the generator is not one of an npu, or the graph is being captured.
+        """
+        self._graph.register_generator_state(generator)
+
     def capture_end(self) -> None:
         """Ends the capture.
 

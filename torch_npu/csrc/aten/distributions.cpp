@@ -11,12 +11,19 @@
 #include <ATen/ops/randperm_cpu_dispatch.h>
 #include <ATen/ops/uniform_cpu_dispatch.h>
 #include <aclnnop/aclnn_inplace_normal.h>
+#include <aclnnop/aclnn_inplace_normal_tensor.h>
 #include <aclnnop/aclnn_inplace_random.h>
+#include <aclnnop/aclnn_inplace_random_tensor.h>
 #include <aclnnop/aclnn_inplace_random_without_from_to.h>
+#include <aclnnop/aclnn_inplace_random_without_from_to_tensor.h>
 #include <aclnnop/aclnn_inplace_uniform.h>
+#include <aclnnop/aclnn_inplace_uniform_tensor.h>
 #include <aclnnop/aclnn_multinomial.h>
+#include <aclnnop/aclnn_multinomial_tensor.h>
 #include <aclnnop/aclnn_randperm.h>
 #include <aclnnop/aclnn_sim_thread_exponential.h>
+#include <aclnnop/softnpu_exponential_seed_tensor.h>
+#include <aclnnop/softnpu_randperm_seed_tensor.h>
 #include <torch/library.h>
 
 #include <cmath>
@@ -25,10 +32,9 @@
 #include "aten/aclnn/check.h"
 #include "aten/aclnn/host.h"
 #include "aten/empty.h"
-#include "core/aclnn.h"
 #include "core/call_site.h"
 #include "core/device.h"
-#include "core/generator.h"
+#include "core/random_op.h"
 
 namespace torch_npu {
 namespace {
@@ -39,7 +45,7 @@ using aclnn_check::Host;
 
 constexpr aclnn_check::Dtypes kIntegral = aclnn_check::dtypes({at::kChar, at::kShort, at::kInt, at::kLong, at::kByte});
 
-// Fills `self` by `op(self, arguments..., seed, offset)`; false if the host must do it.
+// Fills `self` by `op(self, arguments..., counter...)`; false if the host must do it.
 template <typename Op, typename... Arguments>
 bool draws(const Op& op, Tensor& self, aclnn_check::Dtypes types, const GivenGenerator& generator,
            Arguments... arguments) {
@@ -47,8 +53,9 @@ bool draws(const Op& op, Tensor& self, aclnn_check::Dtypes types, const GivenGen
   if (!op.available() || !check.takes(self, types) || at::has_internal_overlap(self) != at::MemOverlap::No)
     return false;
   bind_device(check.device());
-  const Counter counter = next_counter(generator, check.device());
-  return op.try_launch(check.device(), self, arguments..., counter.seed, counter.offset);
+  return op.draw(generator, check.device(), [&](const auto& form, const auto&... counter) {
+    return form.try_launch(check.device(), self, arguments..., counter...);
+  });
 }
 
 bool is_one_of(at::ScalarType type, aclnn_check::Dtypes types) { return (aclnn_check::dtype_bit(type) & types) != 0; }
@@ -62,7 +69,9 @@ double greatest_of(at::ScalarType type) {
 }
 
 Tensor& normal_(Tensor& self, double mean, double std, GivenGenerator generator) {
-  static const AclnnOp<decltype(aclnnInplaceNormalGetWorkspaceSize)> op("aclnnInplaceNormal");
+  static const RandomOp<decltype(aclnnInplaceNormalGetWorkspaceSize),
+                        decltype(aclnnInplaceNormalTensorGetWorkspaceSize)>
+      op("aclnnInplaceNormal", "aclnnInplaceNormalTensor");
   const bool are_floats =
       aclnn_check::is_float(self.scalar_type(), mean) && aclnn_check::is_float(self.scalar_type(), std);
   if (std >= 0 && are_floats &&
@@ -72,7 +81,9 @@ Tensor& normal_(Tensor& self, double mean, double std, GivenGenerator generator)
 }
 
 Tensor& uniform_(Tensor& self, double from, double to, GivenGenerator generator) {
-  static const AclnnOp<decltype(aclnnInplaceUniformGetWorkspaceSize)> op("aclnnInplaceUniform");
+  static const RandomOp<decltype(aclnnInplaceUniformGetWorkspaceSize),
+                        decltype(aclnnInplaceUniformTensorGetWorkspaceSize)>
+      op("aclnnInplaceUniform", "aclnnInplaceUniformTensor");
   const bool is_range = from <= to && std::isfinite(from) && std::isfinite(to) &&
                         is_one_of(self.scalar_type(), aclnn_check::kFloating) &&
                         std::max(std::abs(from), std::abs(to)) <= greatest_of(self.scalar_type()) &&
@@ -82,7 +93,9 @@ Tensor& uniform_(Tensor& self, double from, double to, GivenGenerator generator)
 }
 
 Tensor& exponential_(Tensor& self, double lambda, GivenGenerator generator) {
-  static const AclnnOp<decltype(aclnnSimThreadExponentialGetWorkspaceSize)> op("aclnnSimThreadExponential");
+  static const RandomOp<decltype(aclnnSimThreadExponentialGetWorkspaceSize),
+                        decltype(softnpuExponentialSeedTensorGetWorkspaceSize)>
+      op("aclnnSimThreadExponential", "softnpuExponentialSeedTensor");
   if (lambda > 0 && std::isfinite(lambda) && draws(op, self, aclnn_check::kFloating, generator, self.numel(), lambda))
     return self;
   return Host<"exponential_", &at::cpu::exponential_>::call(self, lambda, generator);
@@ -96,7 +109,9 @@ bool holds(at::ScalarType type, int64_t from, int64_t to) {
 }
 
 bool draws_integers(Tensor& self, int64_t from, int64_t to, const GivenGenerator& generator) {
-  static const AclnnOp<decltype(aclnnInplaceRandomGetWorkspaceSize)> op("aclnnInplaceRandom");
+  static const RandomOp<decltype(aclnnInplaceRandomGetWorkspaceSize),
+                        decltype(aclnnInplaceRandomTensorGetWorkspaceSize)>
+      op("aclnnInplaceRandom", "aclnnInplaceRandomTensor");
   return holds(self.scalar_type(), from, to) && draws(op, self, kIntegral, generator, from, to);
 }
 
@@ -113,27 +128,31 @@ Tensor& random_to(Tensor& self, int64_t to, GivenGenerator generator) {
 }
 
 Tensor& random_(Tensor& self, GivenGenerator generator) {
-  static const AclnnOp<decltype(aclnnInplaceRandomWithoutFromToGetWorkspaceSize)> op("aclnnInplaceRandomWithoutFromTo");
+  static const RandomOp<decltype(aclnnInplaceRandomWithoutFromToGetWorkspaceSize),
+                        decltype(aclnnInplaceRandomWithoutFromToTensorGetWorkspaceSize)>
+      op("aclnnInplaceRandomWithoutFromTo", "aclnnInplaceRandomWithoutFromToTensor");
   if (draws(op, self, aclnn_check::kFloating | kIntegral, generator)) return self;
   using Kernel = Tensor& (*)(Tensor&, GivenGenerator);
   return Host<"random_", static_cast<Kernel>(&at::cpu::random_)>::call(self, generator);
 }
 
 Tensor& randperm_out(int64_t n, GivenGenerator generator, Tensor& out) {
-  static const AclnnOp<decltype(aclnnRandpermGetWorkspaceSize)> op("aclnnRandperm");
+  static const RandomOp<decltype(aclnnRandpermGetWorkspaceSize), decltype(softnpuRandpermSeedTensorGetWorkspaceSize)>
+      op("aclnnRandperm", "softnpuRandpermSeedTensor");
   aclnn_check::Check check;
   if (!op.available() || n <= 0 || !check.takes_output(out) || !out.is_contiguous() ||
       !is_one_of(out.scalar_type(), kIntegral) || static_cast<double>(n) > greatest_of(out.scalar_type()))
     return Host<"randperm.generator_out", &at::cpu::randperm_outf>::call(n, generator, out);
   bind_device(check.device());
   out.resize_({n});
-  const Counter counter = next_counter(generator, check.device());
-  op(check.device(), n, counter.seed, counter.offset, out);
+  op.draw(generator, check.device(),
+          [&](const auto& form, const auto&... counter) { form(check.device(), n, counter..., out); });
   return out;
 }
 
 Tensor multinomial(const Tensor& self, int64_t count, bool replacement, GivenGenerator generator) {
-  static const AclnnOp<decltype(aclnnMultinomialGetWorkspaceSize)> op("aclnnMultinomial");
+  static const RandomOp<decltype(aclnnMultinomialGetWorkspaceSize), decltype(aclnnMultinomialTensorGetWorkspaceSize)>
+      op("aclnnMultinomial", "aclnnMultinomialTensor");
   aclnn_check::Check check;
   const bool fits = op.available() && check.takes(self, aclnn_check::kFloating) &&
                     (self.dim() == 1 || self.dim() == 2) && count > 0 && (replacement || count <= self.size(-1));
@@ -142,9 +161,10 @@ Tensor multinomial(const Tensor& self, int64_t count, bool replacement, GivenGen
   at::DimVector sizes(self.sizes());
   sizes.back() = count;
   Tensor out = make_tensor(sizes, at::kLong, check.device());
-  const Counter counter = next_counter(generator, check.device());
   const CallSite site;
-  op(check.device(), self, count, replacement, counter.seed, counter.offset, out);
+  op.draw(generator, check.device(), [&](const auto& form, const auto&... counter) {
+    form(check.device(), self, count, replacement, counter..., out);
+  });
   return out;
 }
 
