@@ -29,6 +29,8 @@ using softnpu::text;
 
 namespace {
 
+constexpr const char* kReplay = "aclmdlRIExecuteAsync";  // the name of a replay's task
+
 // What an aclmdlRI names, from the begin of its capture on.
 struct Model {
   std::shared_ptr<CapturedGraph> graph;
@@ -109,6 +111,18 @@ Status end(aclrtStream stream, aclmdlRI* out) {
   return Status::ok();
 }
 
+Status execute_steps(const std::shared_ptr<const CapturedGraph>& graph, Stream& stream) {
+  bool is_captured = false;
+  const auto make = [graph](std::shared_ptr<softnpu::Steps>* out) { return graph->make_replay(out); };
+  SOFTNPU_RETURN_IF_ERROR(stream.capture_steps(kReplay, make, graph->written(), &is_captured));
+  if (is_captured) return Status::ok();
+  std::shared_ptr<softnpu::Steps> replay;
+  const uint64_t epoch = softnpu::WriteEpochs::now();
+  SOFTNPU_RETURN_IF_ERROR(make(&replay));
+  softnpu::raise_epochs(graph->written().data(), graph->written().size());
+  return stream.submit_steps(kReplay, std::move(replay), epoch);
+}
+
 Status execute(aclmdlRI handle, aclrtStream stream) {
   std::shared_ptr<Model> model;
   SOFTNPU_RETURN_IF_ERROR(find_ready(handle, &model));
@@ -119,11 +133,11 @@ Status execute(aclmdlRI handle, aclrtStream stream) {
                                               ": stream ", target->id(), " is one of device ", target->device())};
   }
   const CapturedGraph& graph = *model->graph;
+  if (graph.has_steps()) return execute_steps(model->graph, *target);
   const softnpu::TaskTraits traits{nullptr, softnpu::WriteEpochs::now(), graph.written()};
   softnpu::raise_epochs(graph.written().data(), graph.written().size());
   return target->submit(
-      "aclmdlRIExecuteAsync", graph.is_small() ? Cost::kSmall : Cost::kShort,
-      [graph = model->graph] { return graph->run(); }, traits);
+      kReplay, graph.is_small() ? Cost::kSmall : Cost::kShort, [graph = model->graph] { return graph->run(); }, traits);
 }
 
 Status write_trace(aclmdlRI handle, const char* path) {

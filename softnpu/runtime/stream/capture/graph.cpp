@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "runtime/config.h"
 #include "runtime/status_from_callback.h"
+#include "runtime/stream/capture/replay.h"
 
 namespace softnpu {
 namespace {
@@ -20,12 +20,6 @@ constexpr size_t kMaxSmallTasks = 64;
 
 const softnpuFusion* fusion_of(const CapturedTask& task) {
   return task.fusible == nullptr ? nullptr : task.fusible->fusion;
-}
-
-// In the words of the task that failed.
-Status named(const CapturedTask& task, size_t number, const Status& status) {
-  return {status.code(), text(task.name, " (task ", number, " of the captured graph): ", status.message()),
-          status.cause()};
 }
 
 std::string stream_name(uint32_t stream) { return text("stream ", stream); }
@@ -43,6 +37,7 @@ void CapturedGraph::instantiate(std::vector<CapturedTask> tasks, std::vector<sof
   written_ = std::move(written);
   const auto count = static_cast<uint32_t>(tasks_.size());
   for (uint32_t first = 0; first < count; first += steps_.back().count) steps_.push_back(step_from(first));
+  has_steps_ = std::ranges::any_of(tasks_, [](const CapturedTask& task) { return task.make_steps != nullptr; });
   is_small_ = count <= kMaxSmallTasks && std::ranges::all_of(tasks_, &CapturedTask::is_small);
 }
 
@@ -64,6 +59,14 @@ CapturedGraph::Step CapturedGraph::step_from(uint32_t first) const {
   return step;
 }
 
+// In the words of the task that failed.
+Status CapturedGraph::named(const Step& step, const Status& status) const {
+  if (status.is_ok()) return status;
+  return {status.code(),
+          text(tasks_[step.first].name, " (task ", step.first, " of the captured graph): ", status.message()),
+          status.cause()};
+}
+
 Status CapturedGraph::run(const Step& step) const {
   const CapturedTask& first = tasks_[step.first];
   try {
@@ -83,9 +86,22 @@ Status CapturedGraph::run() const {
   Status failure;
   for (const Step& step : steps_) {
     Status status = run(step);
-    if (!status.is_ok() && failure.is_ok()) failure = named(tasks_[step.first], step.first, status);
+    if (!status.is_ok() && failure.is_ok()) failure = named(step, status);
   }
   return failure;
+}
+
+Status CapturedGraph::make_replay(std::shared_ptr<Steps>* out) const {
+  auto replay = std::make_shared<GraphReplay>(shared_from_this());
+  for (const Step& step : steps_) {
+    const CapturedTask& task = tasks_[step.first];
+    if (task.make_steps == nullptr) continue;
+    std::shared_ptr<Steps> part;
+    if (Status status = task.make_steps(&part); !status.is_ok()) return named(step, status);
+    replay->add(std::move(part));
+  }
+  *out = std::move(replay);
+  return Status::ok();
 }
 
 std::string CapturedGraph::describe() const {

@@ -7,6 +7,7 @@
 
 #include "base/inline_function.h"
 #include "base/status.h"
+#include "runtime/stream/steps.h"
 #include "softnpu/launch.h"
 
 namespace softnpu {
@@ -16,6 +17,7 @@ struct CapturedTask {
 
   const char* name = "";                    // a literal
   InlineFunction<Status(), 64> work;        // runs at each replay
+  StepsMaker make_steps;                    // instead of `work`: what runs at each replay, parked between its steps
   const softnpuFusible* fusible = nullptr;  // lives as long as the work; null if it always runs alone
   std::vector<softnpuRange> written;        // each replay raises their write epochs
   bool is_small = false;                    // serial, a few microseconds
