@@ -122,6 +122,22 @@ TEST_F(StepsTest, OtherStreamsRunWhileAReplayIsParked) {
   EXPECT_EQ(aclrtFree(device), ACL_SUCCESS);
 }
 
+TEST_F(StepsTest, WhatDoesNotDependOnAParkedTaskRuns) {
+  ASSERT_EQ(begin(), ACL_SUCCESS);
+  ASSERT_EQ(aclrtRecordEvent(fork_, stream_), ACL_SUCCESS);
+  ASSERT_EQ(aclrtStreamWaitEvent(other_, fork_), ACL_SUCCESS);
+  ASSERT_EQ(capture(stream_, 1, 4), ACL_SUCCESS);
+  ASSERT_EQ(note(2), ACL_SUCCESS);
+  ASSERT_EQ(capture(other_, 3, 2), ACL_SUCCESS);
+  ASSERT_EQ(note(4, other_), ACL_SUCCESS);
+  ASSERT_EQ(aclrtRecordEvent(join_, other_), ACL_SUCCESS);
+  ASSERT_EQ(aclrtStreamWaitEvent(stream_, join_), ACL_SUCCESS);
+  ASSERT_EQ(note(5), ACL_SUCCESS);
+  ASSERT_EQ(end(), ACL_SUCCESS);
+  ASSERT_EQ(replay(), ACL_SUCCESS);
+  EXPECT_EQ(ran_, (std::vector{3, 4, 1, 2, 5}));
+}
+
 TEST_F(StepsTest, AFailureNamesItsTaskAndTheOthersRun) {
   ASSERT_EQ(begin(), ACL_SUCCESS);
   ASSERT_EQ(note(1), ACL_SUCCESS);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -38,14 +39,31 @@ void CapturedGraph::instantiate(std::vector<CapturedTask> tasks, std::vector<sof
   const auto count = static_cast<uint32_t>(tasks_.size());
   for (uint32_t first = 0; first < count; first += steps_.back().count) steps_.push_back(step_from(first));
   has_steps_ = std::ranges::any_of(tasks_, [](const CapturedTask& task) { return task.make_steps != nullptr; });
+  if (has_steps_) connect_steps();
   is_small_ = count <= kMaxSmallTasks && std::ranges::all_of(tasks_, &CapturedTask::is_small);
+}
+
+void CapturedGraph::connect_steps() {
+  std::vector<uint32_t> step_of(tasks_.size());
+  for (uint32_t number = 0; number < steps_.size(); ++number) {
+    Step& step = steps_[number];
+    std::set<uint32_t> awaited;
+    for (uint32_t task = step.first; task < step.first + step.count; ++task) {
+      step_of[task] = number;
+      for (const uint32_t before : tasks_[task].after) awaited.insert(step_of[before]);
+    }
+    awaited.erase(number);  // tasks of one group
+    step.waits_for = static_cast<uint32_t>(awaited.size());
+    for (const uint32_t before : awaited) steps_[before].before.push_back(number);
+  }
 }
 
 // The longest group that begins with task `first`. Unlike a stream, which knows what was launched so far, a graph knows
 // every later reader.
 CapturedGraph::Step CapturedGraph::step_from(uint32_t first) const {
   const softnpuFusion* fusion = fusion_of(tasks_[first]);
-  Step step{first, 1, nullptr};
+  Step step;
+  step.first = first;
   if (fusion == nullptr) return step;
   std::vector<void*> states;
   std::vector<size_t> last_readers;
@@ -98,7 +116,7 @@ Status CapturedGraph::make_replay(std::shared_ptr<Steps>* out) const {
     if (task.make_steps == nullptr) continue;
     std::shared_ptr<Steps> part;
     if (Status status = task.make_steps(&part); !status.is_ok()) return named(step, status);
-    replay->add(std::move(part));
+    replay->add(static_cast<uint32_t>(&step - steps_.data()), std::move(part));
   }
   *out = std::move(replay);
   return Status::ok();

@@ -54,9 +54,13 @@ class CapturedGraph : public std::enable_shared_from_this<CapturedGraph> {
     uint32_t first = 0;
     uint32_t count = 1;
     void* group = nullptr;
+    // Where tasks park the stream: the steps that wait for this one, and for how many this one waits.
+    std::vector<uint32_t> before;
+    uint32_t waits_for = 0;
   };
 
   Step step_from(uint32_t first) const;
+  void connect_steps();
   Status run(const Step& step) const;
   // `status` in the words of the task that failed.
   Status named(const Step& step, const Status& status) const;
