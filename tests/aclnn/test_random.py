@@ -111,21 +111,6 @@ def test_own_forms_with_the_seed_in_memory(
     assert torch.equal(out, expected)
 
 
-_MEANS, _DEVIATIONS = torch.linspace(-5, 5, 1000), torch.linspace(0, 3, 1000)
-
-
-@pytest.mark.parametrize(
-    ("mean", "std"), [(_MEANS, 2.5), (1.5, _DEVIATIONS), (_MEANS, _DEVIATIONS)]
-)
-def test_own_forms_of_normal_with_the_seed_in_memory(library: Library, mean: object, std: object):
-    types = "".join("Float" if isinstance(x, float) else "Tensor" for x in (mean, std))
-    out, expected = torch.zeros(1000), torch.zeros(1000)
-    seed, offset = torch.tensor(5), torch.tensor(6)
-    library.call(f"softnpuNormal{types}SeedTensor", mean, std, seed, offset, 2, out)
-    library.call(f"aclnnNormal{types}", mean, std, 5, 8, expected)
-    assert torch.equal(out, expected)
-
-
 def test_own_form_of_a_permutation_with_the_seed_in_memory(library: Library):
     out, expected = (torch.zeros(1000, dtype=torch.int64) for _ in range(2))
     library.call("softnpuRandpermSeedTensor", 1000, torch.tensor(5), torch.tensor(6), 2, out)
@@ -152,6 +137,14 @@ def test_bernoulli_of_tensor(library: Library, dtype: torch.dtype):
     library.call("aclnnInplaceBernoulliTensor", out, p, 1, 2)
     for column, share in zip(out.unbind(1), p.double().tolist(), strict=True):
         _mean_is(column, share, math.sqrt(share * (1 - share)), slack=1e-12)
+
+
+@pytest.mark.parametrize("bad", [-0.1, 1.1, math.nan])
+def test_bernoulli_of_a_number_that_is_no_probability(library: Library, bad: float):
+    p = torch.full((1000,), 0.5)
+    p[777] = bad
+    with pytest.raises(AclnnError, match="a probability is not between 0 and 1"):
+        library.call("aclnnInplaceBernoulliTensor", torch.zeros(1000), p, 1, 2)
 
 
 @pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)

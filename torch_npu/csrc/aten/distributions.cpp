@@ -4,12 +4,14 @@
 #include <ATen/Dispatch.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/bernoulli_cpu_dispatch.h>
 #include <ATen/ops/exponential_cpu_dispatch.h>
 #include <ATen/ops/multinomial_cpu_dispatch.h>
 #include <ATen/ops/normal_cpu_dispatch.h>
 #include <ATen/ops/random_cpu_dispatch.h>
 #include <ATen/ops/randperm_cpu_dispatch.h>
 #include <ATen/ops/uniform_cpu_dispatch.h>
+#include <aclnnop/aclnn_inplace_bernoulli_tensor.h>
 #include <aclnnop/aclnn_inplace_normal.h>
 #include <aclnnop/aclnn_inplace_normal_tensor.h>
 #include <aclnnop/aclnn_inplace_random.h>
@@ -23,6 +25,7 @@
 #include <aclnnop/aclnn_randperm.h>
 #include <aclnnop/aclnn_sim_thread_exponential.h>
 #include <aclnnop/softnpu_exponential_seed_tensor.h>
+#include <aclnnop/softnpu_inplace_bernoulli_tensor_seed_tensor.h>
 #include <aclnnop/softnpu_randperm_seed_tensor.h>
 #include <torch/library.h>
 
@@ -48,7 +51,7 @@ constexpr aclnn_check::Dtypes kIntegral = aclnn_check::dtypes({at::kChar, at::kS
 // Fills `self` by `op(self, arguments..., counter...)`; false if the host must do it.
 template <typename Op, typename... Arguments>
 bool draws(const Op& op, Tensor& self, aclnn_check::Dtypes types, const GivenGenerator& generator,
-           Arguments... arguments) {
+           const Arguments&... arguments) {
   aclnn_check::Check check;
   if (!op.available() || !check.takes(self, types) || at::has_internal_overlap(self) != at::MemOverlap::No)
     return false;
@@ -101,9 +104,22 @@ Tensor& exponential_(Tensor& self, double lambda, GivenGenerator generator) {
   return Host<"exponential_", &at::cpu::exponential_>::call(self, lambda, generator);
 }
 
+// The first integer of a floating-point type with a gap behind it; 0 for another type.
+int64_t last_integer(at::ScalarType type) {
+  switch (type) {
+    case at::kBFloat16: return int64_t{1} << 8;
+    case at::kHalf: return int64_t{1} << 11;
+    case at::kFloat: return int64_t{1} << 24;
+    case at::kDouble: return int64_t{1} << 53;
+    default: return 0;
+  }
+}
+
 // Whether the type represents every integer of [from, to).
 bool holds(at::ScalarType type, int64_t from, int64_t to) {
-  if (!is_one_of(type, kIntegral) || from >= to) return false;
+  if (from >= to) return false;
+  if (const int64_t last = last_integer(type); last > 0) return -last <= from && to - 1 <= last;
+  if (!is_one_of(type, kIntegral)) return false;
   const double greatest = greatest_of(type);
   return static_cast<double>(from) >= (type == at::kByte ? 0 : -greatest) && static_cast<double>(to - 1) <= greatest;
 }
@@ -112,7 +128,8 @@ bool draws_integers(Tensor& self, int64_t from, int64_t to, const GivenGenerator
   static const RandomOp<decltype(aclnnInplaceRandomGetWorkspaceSize),
                         decltype(aclnnInplaceRandomTensorGetWorkspaceSize)>
       op("aclnnInplaceRandom", "aclnnInplaceRandomTensor");
-  return holds(self.scalar_type(), from, to) && draws(op, self, kIntegral, generator, from, to);
+  return holds(self.scalar_type(), from, to) &&
+         draws(op, self, aclnn_check::kFloating | kIntegral, generator, from, to);
 }
 
 Tensor& random_from(Tensor& self, int64_t from, std::optional<int64_t> to, GivenGenerator generator) {
@@ -168,6 +185,25 @@ Tensor multinomial(const Tensor& self, int64_t count, bool replacement, GivenGen
   return out;
 }
 
+// The numbers of another tensor are the probabilities of ones. One out of range is an error of the run.
+Tensor& bernoulli_of(Tensor& self, const Tensor& p, GivenGenerator generator) {
+  static const RandomOp<decltype(aclnnInplaceBernoulliTensorGetWorkspaceSize),
+                        decltype(softnpuInplaceBernoulliTensorSeedTensorGetWorkspaceSize)>
+      op("aclnnInplaceBernoulliTensor", "softnpuInplaceBernoulliTensorSeedTensor");
+  aclnn_check::Check check;
+  const CallSite site;
+  if (op.available() && check.takes(p, aclnn_check::kFloating) && p.sizes() == self.sizes() &&
+      p.device() == self.device() && draws(op, self, aclnn_check::kFloating | kIntegral, generator, p))
+    return self;
+  using Kernel = Tensor& (*)(Tensor&, const Tensor&, GivenGenerator);
+  return Host<"bernoulli_.Tensor", static_cast<Kernel>(&at::cpu::bernoulli_)>::call(self, p, generator);
+}
+
+Tensor& bernoulli_out(const Tensor& p, GivenGenerator generator, Tensor& out) {
+  out.resize_(p.sizes());
+  return bernoulli_of(out, p, std::move(generator));
+}
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("normal_", &normal_);
   m.impl("uniform_", &uniform_);
@@ -177,6 +213,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("random_", &random_);
   m.impl("randperm.generator_out", &randperm_out);
   m.impl("multinomial", &multinomial);
+  m.impl("bernoulli_.Tensor", &bernoulli_of);
+  m.impl("bernoulli.out", &bernoulli_out);
 }
 
 }  // namespace
