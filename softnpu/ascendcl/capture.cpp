@@ -20,7 +20,6 @@ using softnpu::api;
 using softnpu::Capture;
 using softnpu::CapturedGraph;
 using softnpu::CapturedTask;
-using softnpu::Cost;
 using softnpu::Process;
 using softnpu::require;
 using softnpu::Status;
@@ -63,6 +62,12 @@ Status find_ready(aclmdlRI handle, std::shared_ptr<Model>* out) {
           text("device ", model.graph->device(), " was reset after model ", handle, " had been captured on it")};
 }
 
+// For the model of a capture that is over: it stays if the capture succeeded.
+void forget_unfinished(void* handle) {
+  std::shared_ptr<Model> model;
+  if (models().find(handle, &model).is_ok() && !model->is_ready) (void)models().remove(handle);
+}
+
 Status begin(aclrtStream stream, aclmdlRICaptureMode mode) {
   SOFTNPU_RETURN_IF_ERROR(check_mode(mode));
   std::shared_ptr<Stream> target;
@@ -78,7 +83,7 @@ Status begin(aclrtStream stream, aclmdlRICaptureMode mode) {
   model->resets = Process::get().live_device(target->device())->resets();
   const auto capture = std::make_shared<Capture>(model->graph, mode);
   SOFTNPU_RETURN_IF_ERROR(capture->begin(*target));
-  capture->set_model(models().add(std::move(model)));
+  capture->set_model({models().add(std::move(model)), forget_unfinished});
   return Status::ok();
 }
 
@@ -97,10 +102,7 @@ Status end(aclrtStream stream, aclmdlRI* out) {
   std::shared_ptr<Capture> capture;
   SOFTNPU_RETURN_IF_ERROR(find_capture(stream, &target, &capture));
   std::vector<CapturedTask> tasks;
-  if (Status status = capture->end(*target, &tasks); !status.is_ok()) {
-    if (!capture->is_ongoing()) (void)models().remove(capture->model());
-    return status;
-  }
+  SOFTNPU_RETURN_IF_ERROR(capture->end(*target, &tasks));
   std::shared_ptr<Model> model;
   SOFTNPU_RETURN_IF_ERROR(models().find(capture->model(), &model));
   std::vector<softnpuRange> written;
@@ -137,7 +139,7 @@ Status execute(aclmdlRI handle, aclrtStream stream) {
   const softnpu::TaskTraits traits{nullptr, softnpu::WriteEpochs::now(), graph.written()};
   softnpu::raise_epochs(graph.written().data(), graph.written().size());
   return target->submit(
-      kReplay, graph.is_small() ? Cost::kSmall : Cost::kShort, [graph = model->graph] { return graph->run(); }, traits);
+      kReplay, graph.cost(), [graph = model->graph] { return graph->run(); }, traits);
 }
 
 Status write_trace(aclmdlRI handle, const char* path) {

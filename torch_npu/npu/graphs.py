@@ -181,12 +181,13 @@ class graph:  # noqa: N801 (the name of torch.cuda.graph)
     def __exit__(
         self, exc_type: type | None, exc_value: BaseException | None, traceback: object
     ) -> None:
-        """Ends the capture. An exception of the block is kept: it says more than that the capture failed."""
+        """Ends the capture. An exception of the block stays, with the capture's own as a note."""
         try:
             self.npu_graph.capture_end()
-        except RuntimeError:
-            if exc_type is None:
+        except RuntimeError as error:
+            if exc_value is None:
                 raise
+            exc_value.add_note(f"The capture failed, too: {error}")
         finally:
             self._in_stream.__exit__(exc_type, exc_value, traceback)
 

@@ -62,7 +62,7 @@ Status Stream::submit(const char* name, Cost cost, Work work, TaskTraits traits)
     captured.work = std::move(work);
     captured.fusible = traits.fusible;
     captured.written.assign(traits.written.begin(), traits.written.end());
-    captured.is_small = cost == Cost::kSmall;
+    captured.cost = cost;
     return capture->add(*this, std::move(captured));
   }
   Task task;

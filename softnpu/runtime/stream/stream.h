@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "runtime/stream/capture/capture.h"
 #include "runtime/stream/core_limits.h"
+#include "runtime/stream/cost.h"
 #include "runtime/stream/event.h"
 #include "runtime/stream/inline_gate.h"
 #include "runtime/stream/steps.h"
@@ -26,10 +27,6 @@
 namespace softnpu {
 
 class Executor;
-
-// Where work runs on an idle stream: small work on the caller's thread; short work also, unless the executor ran a task
-// recently; large work on the executor.
-enum class Cost { kSmall, kShort, kLarge };
 
 // The arguments of a new stream.
 struct StreamConfig {

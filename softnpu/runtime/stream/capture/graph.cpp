@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "runtime/status_from_callback.h"
 #include "runtime/stream/capture/replay.h"
+#include "runtime/stream/executor.h"
+#include "runtime/stream/time_limits.h"
 
 namespace softnpu {
 namespace {
@@ -40,7 +42,8 @@ void CapturedGraph::instantiate(std::vector<CapturedTask> tasks, std::vector<sof
   for (uint32_t first = 0; first < count; first += steps_.back().count) steps_.push_back(step_from(first));
   has_steps_ = std::ranges::any_of(tasks_, [](const CapturedTask& task) { return task.make_steps != nullptr; });
   if (has_steps_) connect_steps();
-  is_small_ = count <= kMaxSmallTasks && std::ranges::all_of(tasks_, &CapturedTask::is_small);
+  cost_ = count <= kMaxSmallTasks ? Cost::kSmall : Cost::kShort;
+  for (const CapturedTask& task : tasks_) cost_ = std::max(cost_, task.cost);
 }
 
 void CapturedGraph::connect_steps() {
@@ -87,6 +90,7 @@ Status CapturedGraph::named(const Step& step, const Status& status) const {
 
 Status CapturedGraph::run(const Step& step) const {
   const CapturedTask& first = tasks_[step.first];
+  if (time_limits().any()) Executor::begin_operator();
   try {
     if (step.group == nullptr) return first.work();
     return status_from_callback([&](char* message, size_t size) {

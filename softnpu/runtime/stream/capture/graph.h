@@ -31,8 +31,8 @@ class CapturedGraph : public std::enable_shared_from_this<CapturedGraph> {
 
   const std::vector<CapturedTask>& tasks() const { return tasks_; }
   std::span<const softnpuRange> written() const { return written_; }
-  // Whether a replay is short enough for the caller's thread.
-  bool is_small() const { return is_small_; }
+  // Of a replay: the greatest of its tasks', and not small if there are many.
+  Cost cost() const { return cost_; }
 
   // Whether tasks park the stream, such as collectives: replays are make_replay(), else run().
   bool has_steps() const { return has_steps_; }
@@ -70,7 +70,7 @@ class CapturedGraph : public std::enable_shared_from_this<CapturedGraph> {
   std::vector<CapturedTask> tasks_;
   std::vector<Step> steps_;
   std::vector<softnpuRange> written_;
-  bool is_small_ = false;
+  Cost cost_ = Cost::kSmall;
   bool has_steps_ = false;
   mutable std::mutex running_;
 };
