@@ -20,7 +20,6 @@ using softnpu::api;
 using softnpu::Capture;
 using softnpu::CapturedGraph;
 using softnpu::CapturedTask;
-using softnpu::Cost;
 using softnpu::Process;
 using softnpu::require;
 using softnpu::Status;
@@ -28,6 +27,8 @@ using softnpu::Stream;
 using softnpu::text;
 
 namespace {
+
+constexpr const char* kReplay = "aclmdlRIExecuteAsync";  // the name of a replay's task
 
 // What an aclmdlRI names, from the begin of its capture on.
 struct Model {
@@ -61,6 +62,12 @@ Status find_ready(aclmdlRI handle, std::shared_ptr<Model>* out) {
           text("device ", model.graph->device(), " was reset after model ", handle, " had been captured on it")};
 }
 
+// For the model of a capture that is over: it stays if the capture succeeded.
+void forget_unfinished(void* handle) {
+  std::shared_ptr<Model> model;
+  if (models().find(handle, &model).is_ok() && !model->is_ready) (void)models().remove(handle);
+}
+
 Status begin(aclrtStream stream, aclmdlRICaptureMode mode) {
   SOFTNPU_RETURN_IF_ERROR(check_mode(mode));
   std::shared_ptr<Stream> target;
@@ -76,7 +83,7 @@ Status begin(aclrtStream stream, aclmdlRICaptureMode mode) {
   model->resets = Process::get().live_device(target->device())->resets();
   const auto capture = std::make_shared<Capture>(model->graph, mode);
   SOFTNPU_RETURN_IF_ERROR(capture->begin(*target));
-  capture->set_model(models().add(std::move(model)));
+  capture->set_model({models().add(std::move(model)), forget_unfinished});
   return Status::ok();
 }
 
@@ -95,10 +102,7 @@ Status end(aclrtStream stream, aclmdlRI* out) {
   std::shared_ptr<Capture> capture;
   SOFTNPU_RETURN_IF_ERROR(find_capture(stream, &target, &capture));
   std::vector<CapturedTask> tasks;
-  if (Status status = capture->end(*target, &tasks); !status.is_ok()) {
-    if (!capture->is_ongoing()) (void)models().remove(capture->model());
-    return status;
-  }
+  SOFTNPU_RETURN_IF_ERROR(capture->end(*target, &tasks));
   std::shared_ptr<Model> model;
   SOFTNPU_RETURN_IF_ERROR(models().find(capture->model(), &model));
   std::vector<softnpuRange> written;
@@ -107,6 +111,18 @@ Status end(aclrtStream stream, aclmdlRI* out) {
   model->is_ready = true;
   *out = capture->model();
   return Status::ok();
+}
+
+Status execute_steps(const std::shared_ptr<const CapturedGraph>& graph, Stream& stream) {
+  bool is_captured = false;
+  const auto make = [graph](std::shared_ptr<softnpu::Steps>* out) { return graph->make_replay(out); };
+  SOFTNPU_RETURN_IF_ERROR(stream.capture_steps(kReplay, make, graph->written(), &is_captured));
+  if (is_captured) return Status::ok();
+  std::shared_ptr<softnpu::Steps> replay;
+  const uint64_t epoch = softnpu::WriteEpochs::now();
+  SOFTNPU_RETURN_IF_ERROR(make(&replay));
+  softnpu::raise_epochs(graph->written().data(), graph->written().size());
+  return stream.submit_steps(kReplay, std::move(replay), epoch);
 }
 
 Status execute(aclmdlRI handle, aclrtStream stream) {
@@ -119,11 +135,11 @@ Status execute(aclmdlRI handle, aclrtStream stream) {
                                               ": stream ", target->id(), " is one of device ", target->device())};
   }
   const CapturedGraph& graph = *model->graph;
+  if (graph.has_steps()) return execute_steps(model->graph, *target);
   const softnpu::TaskTraits traits{nullptr, softnpu::WriteEpochs::now(), graph.written()};
   softnpu::raise_epochs(graph.written().data(), graph.written().size());
   return target->submit(
-      "aclmdlRIExecuteAsync", graph.is_small() ? Cost::kSmall : Cost::kShort,
-      [graph = model->graph] { return graph->run(); }, traits);
+      kReplay, graph.cost(), [graph = model->graph] { return graph->run(); }, traits);
 }
 
 Status write_trace(aclmdlRI handle, const char* path) {

@@ -41,7 +41,49 @@ class CallbackSteps final : public softnpu::Steps {
   const softnpuSteps steps_;
 };
 
+// Owns the state of softnpuCapturedSteps from keep() on.
+class StepsTemplate {
+ public:
+  explicit StepsTemplate(const softnpuCapturedSteps& steps) : steps_(steps) {}
+  StepsTemplate(const StepsTemplate&) = delete;
+  StepsTemplate& operator=(const StepsTemplate&) = delete;
+  ~StepsTemplate() {
+    if (is_owner_ && steps_.release != nullptr) steps_.release(steps_.state);
+  }
+
+  void keep() { is_owner_ = true; }
+
+  Status make(std::shared_ptr<softnpu::Steps>* out) const {
+    softnpuSteps made{};
+    SOFTNPU_RETURN_IF_ERROR(softnpu::status_from_callback(
+        [&](char* message, size_t size) { return steps_.make(steps_.state, &made, message, size); }));
+    *out = std::make_shared<CallbackSteps>(made);
+    return Status::ok();
+  }
+
+ private:
+  const softnpuCapturedSteps steps_;
+  bool is_owner_ = false;
+};
+
 }  // namespace
+
+aclError softnpuCaptureSteps(aclrtStream stream, const softnpuCapturedSteps* steps, int32_t* isCaptured) {
+  return api("softnpuCaptureSteps", [&]() -> Status {
+    SOFTNPU_RETURN_IF_ERROR(require(steps, "steps"));
+    SOFTNPU_RETURN_IF_ERROR(require(isCaptured, "isCaptured"));
+    std::shared_ptr<Stream> target;
+    SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
+    auto kept = std::make_shared<StepsTemplate>(*steps);
+    bool is_captured = false;
+    const auto make = [kept](std::shared_ptr<softnpu::Steps>* out) { return kept->make(out); };
+    SOFTNPU_RETURN_IF_ERROR(
+        target->capture_steps(steps->name, make, {steps->written, steps->writtenCount}, &is_captured));
+    *isCaptured = is_captured ? 1 : 0;
+    if (is_captured) kept->keep();
+    return Status::ok();
+  });
+}
 
 aclError softnpuLaunchSteps(aclrtStream stream, const softnpuSteps* steps) {
   return api("softnpuLaunchSteps", [&]() -> Status {

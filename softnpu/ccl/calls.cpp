@@ -37,14 +37,21 @@ Call call_of(Operator op, HcclDataType type, uint64_t count) {
   return {.op = op, .dtype = static_cast<uint32_t>(type), .count = count};
 }
 
-// All-reduce, all-gather, reduce-scatter and all-to-all.
+// Of a collective with both buffers.
 using Make = std::unique_ptr<Collective> (*)(const std::shared_ptr<Communicator>&, Call, Buffer, Buffer);
 
-Status launch_both(Arguments& arguments, aclrtStream stream, void* recv, const Call& call, Make make) {
+Status launch(const Arguments& arguments, aclrtStream stream, void* recv, const Call& call, Make make) {
+  return launch_collective(arguments.comm, call.op, stream, arguments.recv, recv,
+                           [=, send = arguments.send, recv_buffer = arguments.recv](const auto& comm) {
+                             return make(comm, call, send, recv_buffer);
+                           });
+}
+
+// All-reduce, all-gather, reduce-scatter and all-to-all: each rank has both buffers.
+Status launch_both(const Arguments& arguments, aclrtStream stream, void* recv, const Call& call, Make make) {
   SOFTNPU_RETURN_IF_ERROR(require_buffer(arguments.send, "sendBuf", call.count));
   SOFTNPU_RETURN_IF_ERROR(require_buffer(arguments.recv, "recvBuf", call.count));
-  return launch_collective(*arguments.comm, stream, arguments.recv, recv,
-                           [&] { return make(arguments.comm, call, arguments.send, arguments.recv); });
+  return launch(arguments, stream, recv, call, make);
 }
 
 int64_t own_part(const Communicator& comm, HcclDataType type, uint64_t count) {
@@ -87,8 +94,7 @@ HcclResult HcclReduce(void* sendBuf, void* recvBuf, uint64_t count, HcclDataType
     Call call = call_of(Operator::kReduce, dataType, count);
     call.reduce = static_cast<uint32_t>(op);
     call.root = root;
-    return launch_collective(*arguments.comm, stream, arguments.recv, recvBuf,
-                             [&] { return make_reduce(arguments.comm, call, arguments.send, arguments.recv); });
+    return launch(arguments, stream, recvBuf, call, make_reduce);
   });
 }
 
@@ -102,8 +108,8 @@ HcclResult HcclBroadcast(void* buf, uint64_t count, HcclDataType dataType, uint3
     Call call = call_of(Operator::kBroadcast, dataType, count);
     call.root = root;
     const bool is_root = arguments.comm->rank() == root;
-    return launch_collective(*arguments.comm, stream, is_root ? Buffer() : arguments.recv, buf,
-                             [&] { return make_broadcast(arguments.comm, call, arguments.recv); });
+    return launch_collective(arguments.comm, call.op, stream, is_root ? Buffer() : arguments.recv, buf,
+                             [call, recv = arguments.recv](const auto& on) { return make_broadcast(on, call, recv); });
   });
 }
 
@@ -151,8 +157,7 @@ HcclResult HcclScatter(void* sendBuf, void* recvBuf, uint64_t recvCount, HcclDat
     SOFTNPU_RETURN_IF_ERROR(require_buffer(arguments.recv, "recvBuf", recvCount));
     Call call = call_of(Operator::kScatter, dataType, recvCount);
     call.root = root;
-    return launch_collective(*found, stream, arguments.recv, recvBuf,
-                             [&] { return make_scatter(found, call, arguments.send, arguments.recv); });
+    return launch(arguments, stream, recvBuf, call, make_scatter);
   });
 }
 
@@ -175,6 +180,6 @@ HcclResult HcclBarrier(HcclComm comm, aclrtStream stream) {
   return hccl_api("HcclBarrier", [&]() -> Status {
     std::shared_ptr<Communicator> found;
     SOFTNPU_RETURN_IF_ERROR(find_for(comm, stream, &found));
-    return launch_collective(*found, stream, {}, nullptr, [&] { return make_barrier(found); });
+    return launch_collective(found, Operator::kBarrier, stream, {}, nullptr, make_barrier);
   });
 }

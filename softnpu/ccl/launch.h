@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <mutex>
+#include <utility>
 
 #include "base/text.h"
 #include "ccl/api.h"
@@ -29,18 +29,18 @@ Status read_parts(const Communicator& comm, const char* role, const void* counts
 Status check_overlap(const Buffer& send, const Buffer& recv, int64_t offset);
 Status check_no_overlap(const Buffer& send, const Buffer& recv);
 
-// Enqueues the collective that `make()` returns; `written` is what it writes.
+// Enqueues the collective `op`, which make(comm) makes, also at each replay of a graph; `written` is what it writes.
 template <typename Make>
-Status launch_collective(Communicator& comm, aclrtStream stream, const Buffer& written, void* address,
-                         const Make& make) {
-  std::lock_guard order(comm.order());
-  std::unique_ptr<Collective> made = make();
-  if (Status status = made->prepare(); !status.is_ok()) {
-    comm.fail(status);  // the other ranks wait for it
-    return status;
-  }
+Status launch_collective(const std::shared_ptr<Communicator>& comm, Operator op, aclrtStream stream,
+                         const Buffer& written, void* address, Make make) {
   const softnpuRange range{address, written.bytes()};
-  return Operation::launch(std::move(made), stream, {&range, range.bytes > 0 ? size_t{1} : size_t{0}});
+  return Operation::launch(comm, op, stream, {&range, range.bytes > 0 ? size_t{1} : size_t{0}},
+                           [make = std::move(make)](const auto& on, std::unique_ptr<Operation>* out) {
+                             std::unique_ptr<Collective> made = make(on);
+                             SOFTNPU_RETURN_IF_ERROR(made->prepare());
+                             *out = std::move(made);
+                             return Status::ok();
+                           });
 }
 
 }  // namespace softnpu::ccl

@@ -5,15 +5,24 @@
 #include <new>
 #include <utility>
 
+#include "acl/acl_mdl.h"
 #include "base/spin.h"
 #include "base/text.h"
 #include "ccl/acl_status.h"
+#include "softnpu/steps.h"
 
 namespace softnpu::ccl {
 namespace {
 
 // About twice what it takes to wake a thread: other ranks that are about to come are not slept for.
 constexpr std::chrono::microseconds kSpin{50};
+
+// A callback's result.
+aclError to_callback(const Status& status, char* message, size_t size) {
+  if (status.is_ok()) return ACL_SUCCESS;
+  std::snprintf(message, size, "%s", status.message().c_str());
+  return status.code();
+}
 
 }  // namespace
 
@@ -87,8 +96,7 @@ Status Operation::step(softnpuTurn* turn, bool* again) {
   return status;
 }
 
-Status Operation::launch(std::unique_ptr<Operation> operation, aclrtStream stream,
-                         std::span<const softnpuRange> written) {
+softnpuSteps Operation::steps_of(std::unique_ptr<Operation> operation) {
   softnpuSteps steps{};
   steps.name = name_of(operation->op_);
   steps.step = [](void* state, softnpuTurn* turn, int32_t* again, char* message, size_t size) -> aclError {
@@ -96,9 +104,7 @@ Status Operation::launch(std::unique_ptr<Operation> operation, aclrtStream strea
     try {
       const Status status = static_cast<Operation*>(state)->step(turn, &waits);
       *again = waits ? 1 : 0;
-      if (status.is_ok()) return ACL_SUCCESS;
-      std::snprintf(message, size, "%s", status.message().c_str());
-      return status.code();
+      return to_callback(status, message, size);
     } catch (const std::exception& e) {
       std::snprintf(message, size, "%s", e.what());
       return ACL_ERROR_INTERNAL_ERROR;
@@ -106,9 +112,75 @@ Status Operation::launch(std::unique_ptr<Operation> operation, aclrtStream strea
   };
   steps.release = [](void* state) { const std::unique_ptr<Operation> ended(static_cast<Operation*>(state)); };
   steps.state = operation.release();
+  return steps;
+}
+
+Status Operation::make_one(const std::shared_ptr<Communicator>& comm, const Make& make,
+                           std::unique_ptr<Operation>* out) {
+  Status status = make(comm, out);
+  if (!status.is_ok()) comm->fail(status);  // the other ranks wait for it
+  return status;
+}
+
+Status Operation::launch(const std::shared_ptr<Communicator>& comm, Operator op, aclrtStream stream,
+                         std::span<const softnpuRange> written, const Make& make) {
+  aclmdlRICaptureStatus captured = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+  aclmdlRI model = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(from_acl([&] { return aclmdlRICaptureGetInfo(stream, &captured, &model); }));
+  if (captured != ACL_MODEL_RI_CAPTURE_STATUS_NONE) return capture(comm, op, stream, written, make);
+  std::lock_guard order(comm->order());
+  std::unique_ptr<Operation> operation;
+  SOFTNPU_RETURN_IF_ERROR(make_one(comm, make, &operation));
+  softnpuSteps steps = steps_of(std::move(operation));
   steps.written = written.data();
   steps.writtenCount = written.size();
   return from_acl([&] { return softnpuLaunchSteps(stream, &steps); });
+}
+
+// A call in a captured graph. The graph does not keep the communicator.
+struct Operation::Captured {
+  std::weak_ptr<Communicator> comm;
+  Make make;
+
+  Status launch(softnpuSteps* steps) const {
+    const std::shared_ptr<Communicator> alive = comm.lock();
+    if (alive == nullptr) {
+      return {ACL_ERROR_INVALID_PARAM, "the communicator of the captured call was destroyed: capture the graph again"};
+    }
+    if (const Status failure = alive->failure(); !failure.is_ok()) {
+      return {failure.code(), text("communicator ", alive->name(), " has failed: ", failure.message())};
+    }
+    std::lock_guard order(alive->order());
+    std::unique_ptr<Operation> operation;
+    SOFTNPU_RETURN_IF_ERROR(make_one(alive, make, &operation));
+    *steps = steps_of(std::move(operation));
+    return Status::ok();
+  }
+};
+
+Status Operation::capture(const std::shared_ptr<Communicator>& comm, Operator op, aclrtStream stream,
+                          std::span<const softnpuRange> written, const Make& make) {
+  auto call = std::make_unique<Captured>(Captured{comm, make});
+  softnpuCapturedSteps steps{};
+  steps.name = name_of(op);
+  steps.make = [](void* state, softnpuSteps* made, char* message, size_t size) -> aclError {
+    try {
+      return to_callback(static_cast<const Captured*>(state)->launch(made), message, size);
+    } catch (const std::bad_alloc&) {
+      return ACL_ERROR_BAD_ALLOC;
+    }
+  };
+  steps.release = [](void* state) { const std::unique_ptr<Captured> ended(static_cast<Captured*>(state)); };
+  steps.state = call.get();
+  steps.written = written.data();
+  steps.writtenCount = written.size();
+  int32_t is_captured = 0;
+  SOFTNPU_RETURN_IF_ERROR(from_acl([&] { return softnpuCaptureSteps(stream, &steps, &is_captured); }));
+  if (is_captured == 0) {
+    return {ACL_ERROR_RT_STREAM_NOT_CAPTURED, text(name_of(op), ": the capture of its stream ended meanwhile")};
+  }
+  (void)call.release();  // the capture owns it
+  return Status::ok();
 }
 
 }  // namespace softnpu::ccl

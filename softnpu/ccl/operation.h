@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -10,7 +11,7 @@
 #include "base/status.h"
 #include "ccl/communicator.h"
 #include "ccl/watcher.h"
-#include "softnpu/launch.h"
+#include "softnpu/steps.h"
 
 namespace softnpu::ccl {
 
@@ -22,8 +23,12 @@ class Operation : public Waiting {
   // An operation that was dropped before its end makes the communicator fail: the other ranks wait for it.
   ~Operation() override;
 
-  // Gives it to `stream`; it writes `written`.
-  static Status launch(std::unique_ptr<Operation> operation, aclrtStream stream, std::span<const softnpuRange> written);
+  // Makes an operation of the communicator for one launch; comm->order() is held.
+  using Make = std::function<Status(const std::shared_ptr<Communicator>&, std::unique_ptr<Operation>*)>;
+
+  // Gives what `make` makes to `stream`; it writes `written`. If the stream is captured, each replay makes its own.
+  static Status launch(const std::shared_ptr<Communicator>& comm, Operator op, aclrtStream stream,
+                       std::span<const softnpuRange> written, const Make& make);
 
  protected:
   Communicator& comm() const { return *comm_; }
@@ -47,6 +52,12 @@ class Operation : public Waiting {
   bool is_over() noexcept override;
   Clock::time_point deadline() const noexcept override { return deadline_; }
 
+  struct Captured;
+  static Status make_one(const std::shared_ptr<Communicator>& comm, const Make& make, std::unique_ptr<Operation>* out);
+  // The operation as a stream's steps, which own it.
+  static softnpuSteps steps_of(std::unique_ptr<Operation> operation);
+  static Status capture(const std::shared_ptr<Communicator>& comm, Operator op, aclrtStream stream,
+                        std::span<const softnpuRange> written, const Make& make);
   Status step(softnpuTurn* turn, bool* again);
   // Why it waits no longer for the ranks to meet.
   Status late_to_form() const;

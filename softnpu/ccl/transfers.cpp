@@ -54,12 +54,6 @@ Status launch(const Batch& batch) {
   transfers.reserve(batch.transfers.size());
   for (const Prepared& prepared : batch.transfers) transfers.push_back(prepared.transfer);
   const Operator op = transfers.size() == 1 ? transfers.front().call.op : Operator::kBatch;
-  std::lock_guard order(batch.comm->order());
-  auto made = std::make_unique<Transfers>(batch.comm, op, transfers);
-  if (Status status = made->prepare(); !status.is_ok()) {
-    batch.comm->fail(status);  // the other ranks wait for it
-    return status;
-  }
   std::vector<softnpuRange> written;
   for (const Prepared& prepared : batch.transfers) {
     const Transfer& transfer = prepared.transfer;
@@ -67,7 +61,13 @@ Status launch(const Batch& batch) {
       written.push_back({prepared.address, transfer.buffer.bytes()});
     }
   }
-  return Operation::launch(std::move(made), batch.stream, written);
+  return Operation::launch(batch.comm, op, batch.stream, written,
+                           [op, transfers](const auto& on, std::unique_ptr<Operation>* out) {
+                             auto made = std::make_unique<Transfers>(on, op, transfers);
+                             SOFTNPU_RETURN_IF_ERROR(made->prepare());
+                             *out = std::move(made);
+                             return Status::ok();
+                           });
 }
 
 Status call_one(HcclSendRecvType kind, void* address, uint64_t count, HcclDataType type, uint32_t other, HcclComm comm,

@@ -1,7 +1,5 @@
 // The C functions of collectives with a count for each rank.
 
-#include <utility>
-
 #include "ccl/launch.h"
 
 namespace softnpu::ccl {
@@ -37,9 +35,8 @@ HcclResult HcclAlltoAllV(const void* sendBuf, const void* sendCounts, const void
     SOFTNPU_RETURN_IF_ERROR(find_buffers(*found, sendBuf, send_bytes, recvBuf, recv_bytes, &send, &recv));
     SOFTNPU_RETURN_IF_ERROR(check_no_overlap(send, recv));
     const Call call{.op = Operator::kAllToAllV, .dtype = static_cast<uint32_t>(sendType)};
-    return launch_collective(*found, stream, recv, const_cast<void*>(recvBuf), [&] {
-      return make_uneven(found, call, send, recv, std::move(sent), std::move(received));
-    });
+    return launch_collective(found, call.op, stream, recv, const_cast<void*>(recvBuf),
+                             [=](const auto& on) { return make_uneven(on, call, send, recv, sent, received); });
   });
 }
 
@@ -60,8 +57,8 @@ HcclResult HcclAllGatherV(const void* sendBuf, uint64_t sendCount, const void* r
     SOFTNPU_RETURN_IF_ERROR(check_overlap(send, recv, -own));
     const Parts sent{std::vector<uint64_t>(found->size(), sendCount), std::vector<uint64_t>(found->size(), 0)};
     const Call call{.op = Operator::kAllGatherV, .dtype = static_cast<uint32_t>(dataType), .count = sendCount};
-    return launch_collective(*found, stream, recv, const_cast<void*>(recvBuf),
-                             [&] { return make_uneven(found, call, send, recv, sent, std::move(received)); });
+    return launch_collective(found, call.op, stream, recv, const_cast<void*>(recvBuf),
+                             [=](const auto& on) { return make_uneven(on, call, send, recv, sent, received); });
   });
 }
 
@@ -86,7 +83,7 @@ HcclResult HcclReduceScatterV(const void* sendBuf, const void* sendCounts, const
                     .dtype = static_cast<uint32_t>(dataType),
                     .reduce = static_cast<uint32_t>(op),
                     .count = recvCount};
-    return launch_collective(*found, stream, recv, const_cast<void*>(recvBuf),
-                             [&] { return make_reduce_scatter_v(found, call, send, recv, std::move(sent)); });
+    return launch_collective(found, call.op, stream, recv, const_cast<void*>(recvBuf),
+                             [=](const auto& on) { return make_reduce_scatter_v(on, call, send, recv, sent); });
   });
 }

@@ -78,8 +78,8 @@ def _operator(line: str, where: str) -> Operator:
     match = _ROW.fullmatch(line)
     if match is None:
         raise TableError(f"{where}: not 'aclnnName(arguments) = plan(...)': {line!r}")
-    if not match["name"].startswith("aclnn"):
-        raise TableError(f"{where}: {match['name']!r} does not begin with 'aclnn'")
+    if not match["name"].startswith(("aclnn", "softnpu")):
+        raise TableError(f"{where}: {match['name']!r} does not begin with 'aclnn' or 'softnpu'")
     texts = [text.strip() for text in match["arguments"].split(",") if text.strip()]
     arguments = tuple(_argument(text, where) for text in texts)
     names = [argument.name for argument in arguments]

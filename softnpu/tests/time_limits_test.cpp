@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <future>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "acl/acl_mdl.h"
 #include "acl_fixture.h"
 #include "blocking_task.h"
 
@@ -92,6 +95,50 @@ TEST_F(TimeLimitsTest, EventsAndStreamsBehindTheOperatorFailToo) {
   EXPECT_EQ(aclrtSynchronizeEvent(later), ACL_SUCCESS);
   EXPECT_EQ(aclrtDestroyEvent(event), ACL_SUCCESS);
   EXPECT_EQ(aclrtDestroyEvent(later), ACL_SUCCESS);
+}
+
+// Of a captured graph.
+class ReplayLimitsTest : public TimeLimitsTest {
+ protected:
+  template <typename Capture>
+  void capture(const Capture& tasks) {
+    ASSERT_EQ(aclmdlRICaptureBegin(busy_, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL), ACL_SUCCESS);
+    tasks();
+    ASSERT_EQ(aclmdlRICaptureEnd(busy_, &model_), ACL_SUCCESS);
+  }
+  void TearDown() override {
+    EXPECT_EQ(aclmdlRIDestroy(model_), ACL_SUCCESS);
+    TimeLimitsTest::TearDown();
+  }
+  aclmdlRI model_ = nullptr;
+};
+
+TEST_F(ReplayLimitsTest, TheLimitCountsForEachOperator) {
+  constexpr int kOperators = 15;
+  constexpr std::chrono::milliseconds kEach(100);
+  int ran = 0;
+  auto slow = [&] {
+    std::this_thread::sleep_for(kEach);
+    ++ran;
+  };
+  capture([&] {
+    for (int i = 0; i < kOperators; ++i) ASSERT_EQ(launch(busy_, slow), ACL_SUCCESS);
+  });
+  limit_execution(10 * std::chrono::microseconds(kEach).count());
+  ASSERT_EQ(aclmdlRIExecuteAsync(model_, busy_), ACL_SUCCESS);
+  EXPECT_EQ(aclrtSynchronizeStream(busy_), ACL_SUCCESS);
+  EXPECT_EQ(ran, kOperators);
+}
+
+TEST_F(ReplayLimitsTest, AnOverdueOperatorIsFound) {
+  capture([&] { ASSERT_EQ(blocking_.launch(busy_), ACL_SUCCESS); });
+  ASSERT_EQ(aclmdlRIExecuteAsync(model_, busy_), ACL_SUCCESS);
+  blocking_.wait_until_it_runs();
+  limit_execution(kShortUs);
+  EXPECT_EQ(aclrtSynchronizeStream(busy_), ACL_ERROR_RT_AICORE_TIMEOUT);
+  blocking_.release();
+  limit_execution(0);
+  EXPECT_EQ(aclrtSynchronizeStream(busy_), ACL_SUCCESS);
 }
 
 TEST_F(TimeLimitsTest, SubmittingFarAheadOfAnOverdueOperatorFails) {

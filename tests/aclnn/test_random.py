@@ -90,6 +90,34 @@ def test_seed_in_memory(library: Library, name: str):
     assert torch.equal(out, _draw(library, name, torch.zeros(1000)))
 
 
+@pytest.mark.parametrize(
+    ("form", "in_memory", "arguments"),
+    [
+        ("aclnnInplaceBernoulli", "softnpuInplaceBernoulliSeedTensor", (0.3,)),
+        (
+            "aclnnInplaceBernoulliTensor",
+            "softnpuInplaceBernoulliTensorSeedTensor",
+            (torch.linspace(0, 1, 1000),),
+        ),
+        ("aclnnSimThreadExponential", "softnpuExponentialSeedTensor", (1000, 0.5)),
+    ],
+)
+def test_own_forms_with_the_seed_in_memory(
+    library: Library, form: str, in_memory: str, arguments: tuple
+):
+    out, expected = torch.zeros(1000), torch.zeros(1000)
+    library.call(in_memory, out, *arguments, torch.tensor(5), torch.tensor(6), 2)
+    library.call(form, expected, *arguments, 5, 8)
+    assert torch.equal(out, expected)
+
+
+def test_own_form_of_a_permutation_with_the_seed_in_memory(library: Library):
+    out, expected = (torch.zeros(1000, dtype=torch.int64) for _ in range(2))
+    library.call("softnpuRandpermSeedTensor", 1000, torch.tensor(5), torch.tensor(6), 2, out)
+    library.call("aclnnRandperm", 1000, 5, 8, expected)
+    assert torch.equal(out, expected)
+
+
 @pytest.mark.parametrize("dtype", REAL, ids=dtype_name)
 @pytest.mark.parametrize("p", [0.0, 0.3, 1.0])
 def test_bernoulli(library: Library, dtype: torch.dtype, p: float):
@@ -109,6 +137,14 @@ def test_bernoulli_of_tensor(library: Library, dtype: torch.dtype):
     library.call("aclnnInplaceBernoulliTensor", out, p, 1, 2)
     for column, share in zip(out.unbind(1), p.double().tolist(), strict=True):
         _mean_is(column, share, math.sqrt(share * (1 - share)), slack=1e-12)
+
+
+@pytest.mark.parametrize("bad", [-0.1, 1.1, math.nan])
+def test_bernoulli_of_a_number_that_is_no_probability(library: Library, bad: float):
+    p = torch.full((1000,), 0.5)
+    p[777] = bad
+    with pytest.raises(AclnnError, match="a probability is not between 0 and 1"):
+        library.call("aclnnInplaceBernoulliTensor", torch.zeros(1000), p, 1, 2)
 
 
 @pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)

@@ -1,5 +1,7 @@
 """Captured graphs: results, memory, refusals, and what a failed capture leaves."""
 
+import ctypes
+
 import pytest
 import torch
 from torch import nn
@@ -157,10 +159,10 @@ def usable(x):
         (lambda x: x.cpu(), r"wait of the host"),
         (lambda _: torch.npu.synchronize(), r"a wait of the host"),
         (lambda _: torch.npu.current_stream().query(), r"a query of the host"),
-        (lambda x: nn.functional.dropout(x), r"a random operator"),
+        (lambda x: torch.poisson(x), r"AI CPU route|wait of the host"),
         (lambda x: torch.linalg.det(x.reshape(4, 4)), r"AI CPU route|wait of the host"),
     ],
-    ids=["item", "nonzero", "cpu", "synchronize", "query", "dropout", "det"],
+    ids=["item", "nonzero", "cpu", "synchronize", "query", "poisson", "det"],
 )
 @pytest.mark.parametrize("first", [True, False])
 def test_refusals_name_the_call_and_leave_everything_usable(work, named, first):
@@ -184,6 +186,48 @@ def test_a_refused_call_that_was_caught_fails_the_capture():
     ):
         x.sum().item()
     usable(x)
+
+
+def test_an_exception_of_the_block_stays_and_notes_why_the_capture_failed():
+    x = torch.ones(4, device="npu")
+
+    def work():
+        with pytest.raises(RuntimeError, match="a wait of the host"):
+            x.sum().item()
+        raise ValueError("of the block")
+
+    with (
+        pytest.raises(ValueError, match="of the block") as caught,
+        torch.npu.graph(torch.npu.NPUGraph()),
+    ):
+        work()
+    assert any("a wait of the host" in note for note in caught.value.__notes__)
+    usable(x)
+
+
+def test_replays_take_no_memory():
+    """Counted in bytes of the host's heap and of the device: 2,000 replays after 200."""
+
+    class Heap(ctypes.Structure):
+        """glibc's struct mallinfo2: ten counts, of which the eighth is the bytes in use."""
+
+        _fields_ = (("counts", ctypes.c_size_t * 10),)
+
+    heap_of = ctypes.CDLL(None).mallinfo2
+    heap_of.restype = Heap
+    x = torch.ones(64, device="npu")
+    graph, _ = captured(lambda: nn.functional.dropout(x * 2 + 1, 0.5))
+
+    def used(replays):
+        for _ in range(replays):
+            graph.replay()
+        torch.npu.synchronize()
+        return heap_of().counts[7], torch.npu.memory_allocated()
+
+    heap, device = used(200)
+    found = used(2000)
+    assert found[1] == device
+    assert found[0] - heap < 2000  # less than a byte each
 
 
 def test_bad_orders():

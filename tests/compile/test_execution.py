@@ -3,7 +3,6 @@
 import platform
 import re
 import subprocess
-import warnings
 
 import fresh
 import pytest
@@ -116,18 +115,6 @@ def test_threads_are_those_of_softnpu():
                 check=True,
             ).stdout
             assert not re.search(r"\b(GOMP_|omp_)", listed)
-
-
-def test_reduce_overhead_warns_once():
-    from torch_npu._inductor.graphs import warn_without_graphs
-
-    warn_without_graphs.cache_clear()
-    x = torch.randn(8, device="npu")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        for function in (_wave, torch.sigmoid):
-            check_near(torch.compile(function, mode="reduce-overhead")(x), function(x.cpu()))
-    assert sum("graphs of launches" in str(warning.message) for warning in caught) == 1
 
 
 def test_import_torch_imports_no_compiler():

@@ -26,7 +26,11 @@ def table(tmp_path, text: str):
     ("text", "line", "says"),
     [
         ("aclnnAdd\n", 1, "not 'aclnnName(arguments) = plan(...)'"),
-        ("\n# x\nAdd(Tensor self) = add(self)\n", 3, "'Add' does not begin with 'aclnn'"),
+        (
+            "\n# x\nAdd(Tensor self) = add(self)\n",
+            3,
+            "'Add' does not begin with 'aclnn' or 'softnpu'",
+        ),
         ("aclnnAdd(self) = add(self)\n", 1, "argument 'self' is not 'Type name'"),
         ("aclnnAdd(Tensr self) = add(self)\n", 1, "unknown type 'Tensr'; known are Tensor, Scalar"),
         ("aclnnAdd(int64? dim) = add(dim)\n", 1, "is passed by value: it cannot be optional"),

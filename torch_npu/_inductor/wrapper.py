@@ -3,6 +3,7 @@
 import torch
 from torch._inductor import config
 from torch._inductor.codegen import wrapper
+from torch._inductor.codegen.common import IndentedBuffer
 from torch._inductor.codegen.cpp import parallel_num_threads
 from torch._inductor.virtualized import V
 
@@ -76,12 +77,15 @@ class PythonWrapperCodegen(_NpuCalls, wrapper.PythonWrapperCodegen):
         """The imports of the generated module."""
         super().write_header()
         self.imports.writeline("from torch_npu._inductor.compile import compile_npu_kernel")
-        if (
-            config.triton.cudagraphs
-        ):  # mode="reduce-overhead"; in the module since it may come from a cache
-            self.imports.writeline("from torch_npu._inductor.graphs import warn_without_graphs")
-            self.header.writeline("warn_without_graphs()")
         self.header.writeline("from torch_npu._C import empty_strided as empty_strided_npu")
+
+    def generate_after_suffix(self, result: IndentedBuffer) -> None:
+        """With mode="reduce-overhead", has ``call`` captured. In the module, since it may come from a cache."""
+        super().generate_after_suffix(result)
+        if config.triton.cudagraphs:
+            changed = tuple(V.graph.mutated_input_idxs)
+            result.writeline("from torch_npu._inductor.graphs import GraphedCall")
+            result.writeline(f"call = GraphedCall(call, {V.graph.is_inference}, {changed})")
 
 
 class CppWrapperCodegen(wrapper.PythonWrapperCodegen):

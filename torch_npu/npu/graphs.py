@@ -4,7 +4,9 @@ import gc
 from typing import Any
 
 import torch
+from torch.optim.optimizer import Optimizer, register_optimizer_step_pre_hook
 from torch.utils import _pytree as pytree
+from torch.utils.hooks import RemovableHandle
 
 from torch_npu._core import state
 from torch_npu._core.errors import ErrCode, pta_error
@@ -27,9 +29,15 @@ class NPUGraph:
     The graph owns the memory that was allocated during its capture.
     """
 
-    def __init__(self) -> None:
-        """Makes an empty graph."""
+    def __init__(self, keep_graph: bool = False) -> None:
+        """Makes an empty graph.
+
+        Args:
+            keep_graph: :meth:`instantiate` may be called. A graph is always kept, and instantiated by its capture's end.
+        """
         self._graph = state.native()._NPUGraph()
+        self._keep_graph = keep_graph
+        self._optimizer_hook: RemovableHandle | None = None
 
     def capture_begin(self, pool: Pool | None = None, capture_error_mode: str = "global") -> None:
         """Captures the current stream from now on. :class:`torch.npu.graph` calls it.
@@ -44,6 +52,18 @@ class NPUGraph:
             ValueError: there is no such mode.
         """
         self._graph.capture_begin(pool, capture_error_mode)
+        self._optimizer_hook = register_optimizer_step_pre_hook(_refuse_uncapturable)
+
+    def register_generator_state(self, generator: torch.Generator) -> None:
+        """Lets the capture, which begins later, draw random numbers from ``generator``.
+
+        Each replay draws the numbers that the same calls would draw, and the generator advances. The default generator
+        of the device is registered by itself.
+
+        Raises:
+            RuntimeError: the generator is not one of an npu, or the graph is being captured.
+        """
+        self._graph.register_generator_state(generator)
 
     def capture_end(self) -> None:
         """Ends the capture.
@@ -51,7 +71,29 @@ class NPUGraph:
         Raises:
             RuntimeError: why the work could not be captured. The graph is empty then, and the stream usable.
         """
+        self._forget_optimizers()
         self._graph.capture_end()
+
+    def _forget_optimizers(self) -> None:
+        if self._optimizer_hook is not None:
+            self._optimizer_hook.remove()
+            self._optimizer_hook = None
+
+    def instantiate(self) -> None:
+        """Does nothing to a captured graph: the capture's end has prepared it for replays.
+
+        Raises:
+            RuntimeError: nothing was captured, or the graph was not made with ``keep_graph=True``.
+        """
+        if not self._keep_graph:
+            raise RuntimeError(
+                "instantiate() is intended to be called by the user only when keep_graph=true"
+                + pta_error(ErrCode.PARAM)
+            )
+        self.pool()  # raises without a capture
+
+    def enable_debug_mode(self) -> None:
+        """Does nothing: :meth:`debug_dump` writes any captured graph."""
 
     def replay(self) -> None:
         """Runs the captured work on the current stream, after the work that is enqueued there.
@@ -63,6 +105,7 @@ class NPUGraph:
 
     def reset(self) -> None:
         """Forgets the captured work and releases its memory."""
+        self._forget_optimizers()
         self._graph.reset()
 
     def pool(self) -> Pool:
@@ -81,6 +124,18 @@ class NPUGraph:
             RuntimeError: nothing was captured, or the file cannot be written.
         """
         self._graph.debug_dump(debug_path)
+
+
+def _refuse_uncapturable(optimizer: Optimizer, _args: object, _kwargs: object) -> None:
+    """A hook: an optimizer that counts its steps on the CPU would be captured with the count of the capture."""
+    if is_current_stream_capturing() and not all(
+        group.get("capturable", True) for group in optimizer.param_groups
+    ):
+        raise RuntimeError(
+            f"Attempting CUDA graph capture of step() for an instance of {type(optimizer).__name__}, on npu, but "
+            "param_groups' capturable is False: make the optimizer with capturable=True"
+            + pta_error(ErrCode.PARAM)
+        )
 
 
 class graph:  # noqa: N801 (the name of torch.cuda.graph)
@@ -126,12 +181,13 @@ class graph:  # noqa: N801 (the name of torch.cuda.graph)
     def __exit__(
         self, exc_type: type | None, exc_value: BaseException | None, traceback: object
     ) -> None:
-        """Ends the capture. An exception of the block is kept: it says more than that the capture failed."""
+        """Ends the capture. An exception of the block stays, with the capture's own as a note."""
         try:
             self.npu_graph.capture_end()
-        except RuntimeError:
-            if exc_type is None:
+        except RuntimeError as error:
+            if exc_value is None:
                 raise
+            exc_value.add_note(f"The capture failed, too: {error}")
         finally:
             self._in_stream.__exit__(exc_type, exc_value, traceback)
 

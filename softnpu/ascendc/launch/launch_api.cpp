@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "acl/acl_mdl.h"
 #include "acl/acl_rt.h"
 #include "ascendc/launch/launch.h"
 #include "ascendc/launch/trap.h"
@@ -120,6 +121,57 @@ aclError refuse_version(const softnpuKernel* kernel, const char* version) {
   return refuse(sentence);
 }
 
+// A call of a kernel.
+struct Call {
+  softnpuKernel kernel;
+  uint32_t blocks;
+  int32_t device;
+  std::vector<unsigned char> arguments;
+
+  // As a stream's steps, which own the launch.
+  softnpuSteps launch() const {
+    auto launch =
+        std::make_shared<Launch>(kernel, blocks, softnpu::most_threads(), device, arguments.data(), arguments.size());
+    auto owned = std::make_unique<LaunchSteps>(std::move(launch));
+    softnpuSteps steps{};
+    steps.name = kernel.name;
+    steps.step = [](void* state, softnpuTurn* turn, int32_t* again, char* message, size_t size) {
+      try {
+        return static_cast<LaunchSteps*>(state)->step(turn, again, message, size);
+      } catch (const std::bad_alloc&) {
+        return aclError{ACL_ERROR_BAD_ALLOC};
+      }
+    };
+    steps.release = [](void* state) { const std::unique_ptr<LaunchSteps> ended(static_cast<LaunchSteps*>(state)); };
+    steps.state = owned.release();
+    steps.computes = 1;
+    softnpuBumpPointedTo(arguments.data(), arguments.size());
+    return steps;
+  }
+};
+
+aclError capture(const Call& call, aclrtStream stream) {
+  auto owned = std::make_unique<Call>(call);
+  softnpuCapturedSteps steps{};
+  steps.name = call.kernel.name;
+  steps.make = [](void* state, softnpuSteps* made, char*, size_t) -> aclError {
+    try {
+      *made = static_cast<const Call*>(state)->launch();
+      return ACL_SUCCESS;
+    } catch (const std::bad_alloc&) {
+      return ACL_ERROR_BAD_ALLOC;
+    }
+  };
+  steps.release = [](void* state) { const std::unique_ptr<Call> ended(static_cast<Call*>(state)); };
+  steps.state = owned.get();
+  int32_t is_captured = 0;
+  const aclError error = softnpuCaptureSteps(stream, &steps, &is_captured);
+  if (error != ACL_SUCCESS) return error;
+  if (is_captured == 0) return refuse("the capture of the stream ended meanwhile");
+  (void)owned.release();  // the capture owns it
+  return ACL_SUCCESS;
+}
+
 }  // namespace
 }  // namespace softnpu::kernel
 
@@ -138,21 +190,13 @@ int softnpuKernelEnqueue(uint32_t version, const softnpuKernel* kernel, uint32_t
   if (const aclError error = aclrtGetDevice(&device); error != ACL_SUCCESS) return error;
   try {
     if (!prepare()) return refuse("the handlers for faults of kernels cannot be installed");
-    auto launch = std::make_shared<Launch>(*kernel, blocks, softnpu::most_threads(), device, arguments, bytes);
-    auto owned = std::make_unique<LaunchSteps>(std::move(launch));
-    softnpuSteps steps{};
-    steps.name = kernel->name;
-    steps.step = [](void* state, softnpuTurn* turn, int32_t* again, char* message, size_t size) {
-      try {
-        return static_cast<LaunchSteps*>(state)->step(turn, again, message, size);
-      } catch (const std::bad_alloc&) {
-        return aclError{ACL_ERROR_BAD_ALLOC};
-      }
-    };
-    steps.release = [](void* state) { const std::unique_ptr<LaunchSteps> ended(static_cast<LaunchSteps*>(state)); };
-    steps.state = owned.release();
-    steps.computes = 1;
-    softnpuBumpPointedTo(arguments, bytes);
+    aclmdlRICaptureStatus captured = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+    aclmdlRI model = nullptr;
+    if (const aclError error = aclmdlRICaptureGetInfo(stream, &captured, &model); error != ACL_SUCCESS) return error;
+    const auto* first = static_cast<const unsigned char*>(arguments);
+    const Call call{*kernel, blocks, device, {first, first + bytes}};
+    if (captured != ACL_MODEL_RI_CAPTURE_STATUS_NONE) return capture(call, stream);
+    softnpuSteps steps = call.launch();
     return softnpuLaunchSteps(stream, &steps);
   } catch (const std::bad_alloc&) {
     softnpu::record_error("softnpuKernelEnqueue", ACL_ERROR_BAD_ALLOC, "out of host memory");

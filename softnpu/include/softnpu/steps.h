@@ -30,6 +30,22 @@ typedef struct softnpuSteps {
 
 // Enqueues `steps`. Its failure is returned by the stream's next synchronisation.
 ACL_FUNC_VISIBILITY aclError softnpuLaunchSteps(aclrtStream stream, const softnpuSteps* steps);
+// Steps in a captured graph: each replay makes its own.
+typedef struct softnpuCapturedSteps {
+  const char* name;  // a literal
+  // Writes to `steps` what one replay runs, at its launch, on the launching thread. `name` and `written` in it do not
+  // count. On failure nothing is released, and it returns an aclError and writes a sentence of at most `size` bytes.
+  aclError (*make)(void* state, softnpuSteps* steps, char* message, size_t size);
+  void (*release)(void* state);  // called exactly once, where the capture keeps them: with the graph
+  void* state;
+  const softnpuRange* written;  // as of softnpuTask
+  size_t writtenCount;
+} softnpuCapturedSteps;
+
+// Appends `steps` to the capture of `stream`. If the stream is not captured, *isCaptured is 0, nothing happens, and the
+// caller keeps the state; so it does on failure.
+ACL_FUNC_VISIBILITY aclError softnpuCaptureSteps(aclrtStream stream, const softnpuCapturedSteps* steps,
+                                                 int32_t* isCaptured);
 // From any thread, between a step and `release`.
 ACL_FUNC_VISIBILITY void softnpuResume(softnpuTurn* turn);
 

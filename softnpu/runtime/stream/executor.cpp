@@ -11,7 +11,8 @@
 namespace softnpu {
 namespace {
 
-thread_local const Executor* current_executor = nullptr;
+thread_local Executor* current_executor = nullptr;
+thread_local uint64_t current_generation = 0;
 
 }  // namespace
 
@@ -75,6 +76,13 @@ void Executor::push(std::shared_ptr<Stream> stream) noexcept {
   ready_cv_.notify_one();
 }
 
+void Executor::begin_operator() {
+  Executor* executor = current_executor;
+  if (executor == nullptr) return;
+  std::lock_guard lock(executor->mutex_);
+  if (executor->generation_ == current_generation) executor->since_ = Clock::now();
+}
+
 bool Executor::on_executor_thread() const { return current_executor == this; }
 
 bool Executor::stopped() const {
@@ -117,6 +125,7 @@ std::shared_ptr<Stream> Executor::sleep(std::unique_lock<std::mutex>* lock) {
 
 void Executor::run(uint64_t generation) {
   current_executor = this;
+  current_generation = generation;
   while (true) {
     std::shared_ptr<Stream> last;  // released without the lock
     std::shared_ptr<Stream> stream;

@@ -36,6 +36,9 @@ class Executor {
   // Whether the running task of `stream` was abandoned as overdue.
   bool is_overdue(const Stream* stream) const;
 
+  // Within a task on an executor's thread: the next operator of a captured graph begins, for which a limit counts anew.
+  static void begin_operator();
+
   bool on_executor_thread() const;
 
   // True after stop(): tasks enqueued from then on run on the caller's thread.

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "base/inline_function.h"
 #include "base/status.h"
 #include "runtime/stream/event.h"
 
@@ -23,13 +24,23 @@ class Steps {
   virtual bool computes() const { return false; }
 
   // Any thread, while the stream may be parked.
-  void resume() { turn_->complete(turn_->newest()); }
+  void resume() {
+    if (whole_ != nullptr) return whole_->resume();
+    turn_->complete(turn_->newest());
+  }
+
+  // They are a part of `whole`, which outlives them and calls step(): the stream is parked for it.
+  void become_part(Steps* whole) { whole_ = whole; }
 
   // Each step is a record of it, which resume() completes.
   const std::shared_ptr<Event>& turn() const { return turn_; }
 
  private:
   const std::shared_ptr<Event> turn_;
+  Steps* whole_ = nullptr;
 };
+
+// Makes steps for one run; called at each launch of a captured graph, on the launching thread.
+using StepsMaker = InlineFunction<Status(std::shared_ptr<Steps>*), 64>;
 
 }  // namespace softnpu

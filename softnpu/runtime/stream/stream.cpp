@@ -62,7 +62,7 @@ Status Stream::submit(const char* name, Cost cost, Work work, TaskTraits traits)
     captured.work = std::move(work);
     captured.fusible = traits.fusible;
     captured.written.assign(traits.written.begin(), traits.written.end());
-    captured.is_small = cost == Cost::kSmall;
+    captured.cost = cost;
     return capture->add(*this, std::move(captured));
   }
   Task task;
@@ -196,12 +196,25 @@ Status Stream::gate(const char* name, Work start, std::shared_ptr<Event> done) {
   return enqueue(std::move(task), Cost::kLarge);
 }
 
-Status Stream::submit_steps(const char* name, std::shared_ptr<Steps> steps) {
+Status Stream::capture_steps(const char* name, StepsMaker&& make, std::span<const softnpuRange> written,
+                             bool* is_captured) {
+  const auto capture = capture_if_any();
+  *is_captured = capture != nullptr;
+  if (capture == nullptr) return Status::ok();
+  CapturedTask captured;
+  captured.name = name;
+  captured.make_steps = std::move(make);
+  captured.written.assign(written.begin(), written.end());
+  return capture->add(*this, std::move(captured));
+}
+
+Status Stream::submit_steps(const char* name, std::shared_ptr<Steps> steps, uint64_t epoch) {
   SOFTNPU_RETURN_IF_ERROR(refuse_in_capture(name, "end the graph before it and begin another one after it"));
   Task task;
   task.kind = Kind::kSteps;
   task.name = name;
   task.event = steps->turn();
+  task.traits.epoch = epoch;
   task.steps = std::move(steps);
   return enqueue(std::move(task), Cost::kLarge);
 }

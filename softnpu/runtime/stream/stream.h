@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "runtime/stream/capture/capture.h"
 #include "runtime/stream/core_limits.h"
+#include "runtime/stream/cost.h"
 #include "runtime/stream/event.h"
 #include "runtime/stream/inline_gate.h"
 #include "runtime/stream/steps.h"
@@ -26,10 +27,6 @@
 namespace softnpu {
 
 class Executor;
-
-// Where work runs on an idle stream: small work on the caller's thread; short work also, unless the executor ran a task
-// recently; large work on the executor.
-enum class Cost { kSmall, kShort, kLarge };
 
 // The arguments of a new stream.
 struct StreamConfig {
@@ -88,8 +85,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Runs `start` in stream order, then waits until `done` is complete; `start` ensures that it completes.
   Status gate(const char* name, Work start, std::shared_ptr<Event> done);
 
-  // Runs `steps` in stream order, parked between two of them.
-  Status submit_steps(const char* name, std::shared_ptr<Steps> steps);
+  // Runs `steps` in stream order, parked between two of them. `epoch`: the write epoch at the launch.
+  Status submit_steps(const char* name, std::shared_ptr<Steps> steps, uint64_t epoch = 0);
+  // If the stream captures, appends what `make` makes at each replay; else nothing happens, and `make` stays.
+  Status capture_steps(const char* name, StepsMaker&& make, std::span<const softnpuRange> written, bool* is_captured);
 
   // No task enqueued from now on, in any stream, reads [address, address + bytes).
   void output_dead(const void* address, size_t bytes);

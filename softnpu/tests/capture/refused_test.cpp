@@ -225,8 +225,11 @@ TEST_F(OrderTest, StreamsAreNotDestroyedInACapture) {
   EXPECT_EQ(aclrtDestroyStream(stream_), ACL_ERROR_RT_STREAM_CAPTURED);
   EXPECT_EQ(end(), ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED);
   ASSERT_EQ(begin(), ACL_SUCCESS);
+  aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+  ASSERT_EQ(aclmdlRICaptureGetInfo(stream_, &status, &model_), ACL_SUCCESS);
   EXPECT_EQ(aclrtDestroyStreamForce(stream_), ACL_SUCCESS);
-  EXPECT_EQ(aclrtMemset(nullptr, 0, 0, 0), ACL_SUCCESS);  // nothing captures any more
+  EXPECT_EQ(aclmdlRIDestroy(model_), ACL_ERROR_INVALID_PARAM);  // it is gone with its capture
+  EXPECT_EQ(aclrtMemset(nullptr, 0, 0, 0), ACL_SUCCESS);        // nothing captures any more
 }
 
 TEST_F(OrderTest, AResetDeviceHasNoModels) {

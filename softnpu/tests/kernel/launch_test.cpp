@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "acl/acl.h"
+#include "acl/acl_mdl.h"
 #include "acl_fixture.h"
 #include "kernel_operator.h"
 #include "softnpu/kernel_entry.h"
@@ -45,6 +46,72 @@ TEST_F(KernelLaunch, RunsEveryBlockWithItsArguments) {
   ASSERT_EQ(aclrtMemcpy(got.data(), 160, memory, 160, ACL_MEMCPY_DEVICE_TO_HOST), ACL_SUCCESS);
   EXPECT_EQ(got, want);
   aclrtFree(memory);
+}
+
+// Adds `first` to each of the numbers, a block a number.
+softnpuKernel adding_kernel() {
+  softnpuKernel kernel{};
+  kernel.name = "adding";
+  kernel.run = [](const void* arguments) {
+    const auto& a = *static_cast<const Arguments*>(arguments);
+    AscendC::GlobalTensor<int> out;
+    out.SetGlobalBuffer(static_cast<int*>(softnpu::kernel::device_pointer(a.out)),
+                        softnpu::kernel::current_block()->count);
+    const uint32_t index = softnpu::kernel::current_block()->index;
+    out.SetValue(index, out.GetValue(index) + a.first);
+  };
+  return kernel;
+}
+
+TEST_F(KernelLaunch, CapturedLaunchesRunAtEachReplay) {
+  constexpr uint32_t kBlocks = 40;
+  aclrtStream stream = nullptr;
+  void* memory = nullptr;
+  aclmdlRI model = nullptr;
+  const softnpuKernel kernel = adding_kernel();
+  ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
+  ASSERT_EQ(aclrtMalloc(&memory, 4096, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  ASSERT_EQ(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL), ACL_SUCCESS);
+  ASSERT_EQ(aclrtMemsetAsync(memory, 160, 0, 160, stream), ACL_SUCCESS);
+  for (int add = 1; add <= 3; ++add) {
+    const Arguments arguments{static_cast<int*>(memory), add};  // copied: gone before the replay
+    ASSERT_EQ(
+        softnpuKernelEnqueue(SOFTNPU_KERNEL_ENTRY_VERSION, &kernel, kBlocks, stream, &arguments, sizeof arguments),
+        ACL_SUCCESS);
+  }
+  ASSERT_EQ(aclmdlRICaptureEnd(stream, &model), ACL_SUCCESS);
+  const Arguments more{static_cast<int*>(memory), 10};
+  for (int replay = 0; replay < 3; ++replay) {
+    ASSERT_EQ(aclmdlRIExecuteAsync(model, stream), ACL_SUCCESS);
+    ASSERT_EQ(softnpuKernelEnqueue(SOFTNPU_KERNEL_ENTRY_VERSION, &kernel, kBlocks, stream, &more, sizeof more),
+              ACL_SUCCESS);
+  }
+  ASSERT_EQ(aclmdlRIDestroy(model), ACL_SUCCESS);
+  ASSERT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
+  std::vector<int> got(kBlocks);
+  ASSERT_EQ(aclrtMemcpy(got.data(), 160, memory, 160, ACL_MEMCPY_DEVICE_TO_HOST), ACL_SUCCESS);
+  EXPECT_EQ(got, std::vector<int>(kBlocks, 1 + 2 + 3 + 10));
+  aclrtFree(memory);
+  aclrtDestroyStream(stream);
+}
+
+TEST_F(KernelLaunch, AFailureInAReplayNamesItsTask) {
+  aclrtStream stream = nullptr;
+  aclmdlRI model = nullptr;
+  softnpuKernel kernel{};
+  kernel.name = "broken";
+  kernel.run = [](const void*) { softnpu::kernel::fail("a reason", std::source_location::current()); };
+  ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
+  ASSERT_EQ(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL), ACL_SUCCESS);
+  ASSERT_EQ(softnpuKernelEnqueue(SOFTNPU_KERNEL_ENTRY_VERSION, &kernel, 1, stream, "", 1), ACL_SUCCESS);
+  ASSERT_EQ(aclmdlRICaptureEnd(stream, &model), ACL_SUCCESS);
+  aclError error = aclmdlRIExecuteAsync(model, stream);
+  if (error == ACL_SUCCESS) error = aclrtSynchronizeStream(stream);
+  EXPECT_EQ(error, ACL_ERROR_RT_AICORE_EXCEPTION);
+  const std::string text = recent_error();
+  EXPECT_NE(text.find("broken (task 0 of the captured graph): kernel broken, block 0"), std::string::npos) << text;
+  ASSERT_EQ(aclmdlRIDestroy(model), ACL_SUCCESS);
+  aclrtDestroyStream(stream);
 }
 
 TEST_F(KernelLaunch, AFailureNamesKernelBlockAndLine) {

@@ -10,12 +10,13 @@
 #include <ATen/ops/ones_like.h>
 #include <aclnnop/aclnn_inplace_bernoulli.h>
 #include <aclnnop/aclnn_masked_scale.h>
+#include <aclnnop/softnpu_inplace_bernoulli_seed_tensor.h>
 #include <torch/library.h>
 
 #include "aten/aicpu/fallback.h"
 #include "core/aclnn.h"
 #include "core/device.h"
-#include "core/generator.h"
+#include "core/random_op.h"
 
 namespace torch_npu {
 namespace {
@@ -29,15 +30,17 @@ bool is_dense(const Tensor& tensor) {
 }
 
 Tensor& bernoulli_(Tensor& self, double p, std::optional<at::Generator> generator) {
-  static const AclnnOp<decltype(aclnnInplaceBernoulliGetWorkspaceSize)> op("aclnnInplaceBernoulli");
+  static const RandomOp<decltype(aclnnInplaceBernoulliGetWorkspaceSize),
+                        decltype(softnpuInplaceBernoulliSeedTensorGetWorkspaceSize)>
+      op("aclnnInplaceBernoulli", "softnpuInplaceBernoulliSeedTensor");
   TORCH_CHECK(0 <= p && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
   if (!op.available() || !is_mask(self.scalar_type()) || !is_dense(self))
     return aicpu::Fallback<at::_ops::bernoulli__float>::call(self, p, generator);
   at::assert_no_internal_overlap(self);
   const c10::DeviceIndex device = self.device().index();
   bind_device(device);
-  const Counter counter = next_counter(generator, device);
-  op(device, self, at::Scalar(p), counter.seed, counter.offset);
+  op.draw(generator, device,
+          [&](const auto& form, const auto&... counter) { form(device, self, at::Scalar(p), counter...); });
   return self;
 }
 

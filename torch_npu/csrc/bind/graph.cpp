@@ -27,6 +27,7 @@ void bind_graph(py::module_& m) {
             self.capture_begin(pool.value_or(c10::MempoolId_t{0, 0}), mode_of(mode));
           },
           py::arg("pool"), py::arg("capture_error_mode"), release_gil())
+      .def("register_generator_state", &Graph::register_generator_state, py::arg("generator"), release_gil())
       .def("capture_end", &Graph::capture_end, release_gil())
       .def("replay", &Graph::replay, release_gil())
       .def("reset", &Graph::reset, release_gil())

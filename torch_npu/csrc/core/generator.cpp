@@ -6,9 +6,11 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "core/capture.h"
 #include "core/device.h"
+#include "core/stream.h"
 
 namespace torch_npu {
 namespace {
@@ -30,19 +32,35 @@ c10::DeviceIndex existing(c10::DeviceIndex device) {
   return device > 0 || device_count() > 0 ? checked_device(device) : device;
 }
 
+at::Generator new_generator(c10::DeviceIndex device) {
+  return at::make_generator<GeneratorImpl>(device, c10::make_intrusive<GeneratorState>(device));
+}
+
 }  // namespace
 
-GeneratorImpl::GeneratorImpl(c10::DeviceIndex device)
-    : c10::GeneratorImpl({c10::DeviceType::PrivateUse1, device}, c10::DispatchKeySet(c10::DispatchKey::PrivateUse1)) {}
+GeneratorImpl::GeneratorImpl(c10::DeviceIndex device, State state)
+    : c10::GeneratorImpl({c10::DeviceType::PrivateUse1, device}, c10::DispatchKeySet(c10::DispatchKey::PrivateUse1)),
+      state_(std::move(state)) {}
 
-void GeneratorImpl::set_current_seed(uint64_t seed) {
-  seed_ = seed;
-  offset_ = 0;
+void GeneratorImpl::set(RandomCounter counter) {
+  if (!CapturedDraws::offset(*state_).has_value()) return state_->set(counter);
+  TORCH_CHECK(counter.seed == current_seed(), "the seed of an npu generator cannot change in a capture, from ",
+              current_seed(), " to ", counter.seed, ": set it before the capture or before a replay");
+  CapturedDraws::set_offset(*state_, counter.offset);
 }
+
+void GeneratorImpl::set_current_seed(uint64_t seed) { set({seed, 0}); }
 
 uint64_t GeneratorImpl::seed() {
   set_current_seed(c10::detail::getNonDeterministicRandom());
-  return seed_;
+  return current_seed();
+}
+
+void GeneratorImpl::set_offset(uint64_t offset) { set({current_seed(), offset}); }
+
+uint64_t GeneratorImpl::get_offset() const {
+  const std::optional<uint64_t> captured = CapturedDraws::offset(*state_);
+  return captured.has_value() ? *captured : state_->get().offset;
 }
 
 void GeneratorImpl::set_state(const c10::TensorImpl& state) {
@@ -51,38 +69,45 @@ void GeneratorImpl::set_state(const c10::TensorImpl& state) {
               "an npu generator's state is a contiguous CPU tensor of 16 bytes (seed, offset), got ", state.numel(),
               " elements of ", state.dtype(), " on ", state.device());
   const auto* bytes = static_cast<const char*>(state.data());
-  std::memcpy(&seed_, bytes, sizeof seed_);
-  std::memcpy(&offset_, bytes + sizeof seed_, sizeof offset_);
+  RandomCounter counter;
+  std::memcpy(&counter.seed, bytes, sizeof counter.seed);
+  std::memcpy(&counter.offset, bytes + sizeof counter.seed, sizeof counter.offset);
+  set(counter);
 }
 
 c10::intrusive_ptr<c10::TensorImpl> GeneratorImpl::get_state() const {
   at::TensorBase state = at::detail::empty_cpu({static_cast<int64_t>(kStateBytes)}, at::kByte);
   auto* bytes = static_cast<char*>(state.mutable_data_ptr());
-  std::memcpy(bytes, &seed_, sizeof seed_);
-  std::memcpy(bytes + sizeof seed_, &offset_, sizeof offset_);
+  const RandomCounter counter{current_seed(), get_offset()};
+  std::memcpy(bytes, &counter.seed, sizeof counter.seed);
+  std::memcpy(bytes + sizeof counter.seed, &counter.offset, sizeof counter.offset);
   return state.getIntrusivePtr();
 }
 
-uint64_t GeneratorImpl::next_kernel_seed() {
-  uint64_t drawn = mix(seed_ ^ mix(offset_));
-  offset_ += kOffsetStep;
-  return drawn;
+void GeneratorImpl::graphsafe_set_state(const c10::intrusive_ptr<c10::GeneratorImpl>& other) {
+  const auto* given = dynamic_cast<const GeneratorImpl*>(other.get());
+  TORCH_CHECK(given != nullptr && given->device() == device(),
+              "graphsafe_set_state takes a generator of the same device, ", device());
+  state_ = given->state_;
 }
 
-std::pair<uint64_t, uint64_t> GeneratorImpl::next_counter() {
-  return {seed_, std::exchange(offset_, offset_ + kOffsetStep)};
+c10::intrusive_ptr<c10::GeneratorImpl> GeneratorImpl::graphsafe_get_state() const {
+  return c10::make_intrusive<GeneratorImpl>(device().index(), state_);
+}
+
+uint64_t GeneratorImpl::next_kernel_seed() {
+  const RandomCounter drawn = state_->advance(kOffsetStep);
+  return mix(drawn.seed ^ mix(drawn.offset));
 }
 
 GeneratorImpl* GeneratorImpl::clone_impl() const {
-  auto copy = std::make_unique<GeneratorImpl>(device().index());
-  copy->seed_ = seed_;
-  copy->offset_ = offset_;
-  return copy.release();  // by c10's contract the caller adopts it
+  auto state = c10::make_intrusive<GeneratorState>(device().index(), RandomCounter{current_seed(), get_offset()});
+  return std::make_unique<GeneratorImpl>(device().index(), std::move(state)).release();  // c10's caller adopts it
 }
 
 at::Generator make_generator(c10::DeviceIndex device) {
   if (device < 0) device = current_device();
-  return at::make_generator<GeneratorImpl>(existing(device));
+  return new_generator(existing(device));
 }
 
 at::Generator generator_of(const std::optional<at::Generator>& given, c10::DeviceIndex device) {
@@ -96,20 +121,31 @@ const at::Generator& default_generator(c10::DeviceIndex device) {
   static auto& generators = *[] {
     auto made = std::make_unique<std::array<at::Generator, kMaxDevices>>();
     for (c10::DeviceIndex i = 0; i < kMaxDevices; ++i) {
-      (*made)[static_cast<std::size_t>(i)] = at::make_generator<GeneratorImpl>(i);
+      (*made)[static_cast<std::size_t>(i)] = new_generator(i);
     }
     return made.release();
   }();
   return generators[static_cast<std::size_t>(existing(device))];
 }
 
-Counter next_counter(const std::optional<at::Generator>& given, c10::DeviceIndex device) {
-  // Seed and offset would be those of the capture at each replay.
-  refuse_in_capture(device, "a random operator", "each replay would draw the same numbers.");
+const GeneratorImpl::State& state_of(const at::Generator& generator) {
+  const auto* impl = dynamic_cast<const GeneratorImpl*>(generator.unsafeGetGeneratorImpl());
+  TORCH_CHECK(impl != nullptr, "Expected a 'npu' device type for generator but found '", generator.device(), "'");
+  return impl->state();
+}
+
+Counter next_counter(const std::optional<at::Generator>& given, c10::DeviceIndex device, bool reads_memory) {
+  // Numbers would be those of the capture at each replay.
+  if (!reads_memory) refuse_in_capture(device, "a random operator", "each replay would draw the same numbers.");
   at::Generator from = generator_of(given, device);
   std::lock_guard lock(from.mutex());
-  const auto [seed, offset] = static_cast<GeneratorImpl*>(from.unsafeGetGeneratorImpl())->next_counter();
-  return {static_cast<int64_t>(seed), static_cast<int64_t>(offset)};
+  GeneratorState& state = *state_of(from);
+  if (any_capture() && capture_of(current_stream(device)) != nullptr) {
+    CapturedCounter captured = CapturedDraws::advance(state, kOffsetStep);
+    return {0, static_cast<int64_t>(captured.add), std::move(captured.memory)};
+  }
+  const RandomCounter drawn = state.advance(kOffsetStep);
+  return {static_cast<int64_t>(drawn.seed), static_cast<int64_t>(drawn.offset), std::nullopt};
 }
 
 }  // namespace torch_npu

@@ -9,6 +9,7 @@
 #include "core/allocator/host_allocator.h"
 #include "core/allocator/mem_pool.h"
 #include "core/device.h"
+#include "core/generator.h"
 #include "core/stream.h"
 #include "core/task_queue.h"
 #include "core/trace.h"
@@ -52,6 +53,8 @@ Graph::~Graph() {
   if (!in_bad_fork()) reset();
 }
 
+void Graph::register_generator_state(const at::Generator& generator) { generators_.add(state_of(generator)); }
+
 void Graph::capture_begin(c10::MempoolId_t pool, aclmdlRICaptureMode mode) {
   TORCH_CHECK(model_ == nullptr && !stream_.has_value(),
               "this graph was captured already: make a new one, or call reset() first");
@@ -61,6 +64,7 @@ void Graph::capture_begin(c10::MempoolId_t pool, aclmdlRICaptureMode mode) {
   TORCH_CHECK(stream != default_stream(device),
               "a graph is captured on a stream of its own, not on the default one: use torch.npu.graph, or capture ",
               "within torch.npu.stream(torch.npu.Stream())");
+  register_generator_state(default_generator(device));
   const aclrtStream handle = runtime_handle(stream);
   pool_ = pool == kNone ? new_pool_id() : pool;
   use_pool(device, pool_, {});
@@ -74,6 +78,7 @@ void Graph::capture_begin(c10::MempoolId_t pool, aclmdlRICaptureMode mode) {
   stream_ = stream;
   ongoing_.emplace();
   model = capture_of(stream);
+  generators_.begin(model);
   begin_capture_to_pool(device, pool_,
                         [device, model](c10::StreamId id) { return capture_of(npu_stream(device, id)) == model; });
   host_allocator().begin_allocate_to_pool(pool_, [model](c10::Stream asking) { return capture_of(asking) == model; });
@@ -85,6 +90,7 @@ void Graph::capture_end() {
   TORCH_CHECK(current_stream(device) == *stream_, "a capture ends on the stream on which it began");
   aclmdlRI model = nullptr;
   const aclError code = aclmdlRICaptureEnd(runtime_handle(*stream_), &model);
+  generators_.end();
   ongoing_.reset();
   end_capture_to_pool(device, pool_);
   host_allocator().end_allocate_to_pool(pool_);
@@ -110,8 +116,12 @@ void Graph::replay() {
   const c10::DeviceIndex device = stream_->device_index();
   bind_device(device);
   const c10::Stream stream = current_stream(device);
-  trace::Launch launch("aclmdlRIExecuteAsync", trace::Kind::kKernel, stream);
-  acl_check(aclmdlRIExecuteAsync(model, Enqueue(stream).handle()), "aclmdlRIExecuteAsync");
+  generators_.begin_replay(stream);
+  {
+    trace::Launch launch("aclmdlRIExecuteAsync", trace::Kind::kKernel, stream);
+    acl_check(aclmdlRIExecuteAsync(model, Enqueue(stream).handle()), "aclmdlRIExecuteAsync");
+  }
+  generators_.end_replay(stream);
 }
 
 void Graph::release_memory() noexcept {
@@ -130,6 +140,7 @@ void Graph::reset() noexcept {
       const c10::DeviceIndex device = stream_->device_index();
       aclmdlRI unfinished = nullptr;
       acl_warn(aclmdlRICaptureEnd(runtime_handle(*stream_), &unfinished), "aclmdlRICaptureEnd");
+      generators_.end();
       ongoing_.reset();
       end_capture_to_pool(device, pool_);
       host_allocator().end_allocate_to_pool(pool_);

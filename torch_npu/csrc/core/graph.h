@@ -1,6 +1,7 @@
 #pragma once
 // A captured graph with the memory that it uses: torch.npu.NPUGraph and torch.accelerator.Graph.
 
+#include <ATen/core/Generator.h>
 #include <acl/acl_mdl.h>
 #include <c10/core/Allocator.h>
 #include <c10/core/Stream.h>
@@ -9,6 +10,7 @@
 #include <string>
 
 #include "core/capture.h"
+#include "core/captured_generators.h"
 
 namespace torch_npu {
 
@@ -19,6 +21,8 @@ class Graph {
   Graph& operator=(const Graph&) = delete;
   ~Graph();
 
+  // The capture, which begins later, may draw from `generator`. The default one of its device is registered by itself.
+  void register_generator_state(const at::Generator& generator);
   // Captures the current stream, which is not the default one, until capture_end(). Its allocations come from `pool`,
   // a private one; {0, 0}: a pool of its own. Throws if a graph was captured already or is being captured.
   void capture_begin(c10::MempoolId_t pool, aclmdlRICaptureMode mode);
@@ -41,6 +45,7 @@ class Graph {
   c10::MempoolId_t pool_{0, 0};
   bool has_pool_ = false;
   aclmdlRI model_ = nullptr;
+  CapturedGenerators generators_;
 };
 
 // A pool that several graphs may share.

@@ -1,11 +1,14 @@
 #include "ops/math/random/random.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "base/text.h"
+#include "nnopbase/call_site.h"
 #include "ops/core/describe.h"
 #include "ops/core/dtype.h"
 #include "ops/core/tensor_memory.h"
@@ -114,8 +117,22 @@ Status bernoulli(const aclTensor& self, const aclTensor& prob, const RandomSeed&
     const auto* p = static_cast<const double*>(values[1]);
     for (size_t i = 0; i < count; ++i) out[i] = static_cast<double>(words[i]) * 0x1p-32 < p[i] ? 1 : 0;
   };
+  // Written by several threads of a run; the next run begins anew.
+  auto is_bad = std::make_shared<std::atomic<bool>>(false);
+  bits.make = [is_bad, draw = std::move(bits.make)](const uint32_t* words, void* const* values, size_t count) {
+    const auto* p = static_cast<const double*>(values[1]);
+    if (!std::all_of(p, p + count, [](double x) { return x >= 0 && x <= 1; })) is_bad->store(true);
+    draw(words, values, count);
+  };
   const aclTensor* parameter = &prob;
-  return plan_draw(seed, self, {&parameter, 1}, std::move(bits), plan);
+  SOFTNPU_RETURN_IF_ERROR(plan_draw(seed, self, {&parameter, 1}, std::move(bits), plan));
+  plan->describe = with_call_site(std::move(plan->describe));
+  plan->run = [is_bad, draw = std::move(plan->run)](void* workspace) -> Status {
+    SOFTNPU_RETURN_IF_ERROR(draw(workspace));
+    if (!is_bad->exchange(false)) return Status::ok();
+    return {ACLNN_ERR_PARAM_INVALID, "a probability is not between 0 and 1"};
+  };
+  return Status::ok();
 }
 
 Status uniform(const aclTensor& self, double from, double to, const RandomSeed& seed, Plan* plan) {

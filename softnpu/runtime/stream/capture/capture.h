@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "acl/acl_mdl.h"
@@ -36,9 +37,13 @@ class Capture : public std::enable_shared_from_this<Capture> {
   aclmdlRICaptureMode mode() const { return mode_; }
   // Of the thread that began it.
   uint32_t thread() const { return thread_; }
-  // The program's handle of what the capture becomes; set once after begin(). Compared, never dereferenced.
+  // The program's handle of what the capture becomes; set once after begin(). Compared, never dereferenced. The capture
+  // gives it back.
   void* model() const { return model_; }
-  void set_model(void* model) { model_ = model; }
+  void set_model(std::shared_ptr<void> model) {
+    owned_model_ = std::move(model);
+    model_ = owned_model_.get();
+  }
   // In words: "stream 3 of device 0 captures in global mode".
   std::string describe() const;
 
@@ -73,6 +78,7 @@ class Capture : public std::enable_shared_from_this<Capture> {
   const aclmdlRICaptureMode mode_;
   const uint32_t thread_;
   uint32_t first_stream_ = 0;
+  std::shared_ptr<void> owned_model_;
   std::atomic<void*> model_{nullptr};
   mutable std::mutex mutex_;  // guards all members below
   Status failure_;

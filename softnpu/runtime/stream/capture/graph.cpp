@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <set>
 #include <sstream>
 #include <utility>
 
 #include "base/text.h"
-#include "runtime/config.h"
 #include "runtime/status_from_callback.h"
+#include "runtime/stream/capture/replay.h"
+#include "runtime/stream/executor.h"
+#include "runtime/stream/time_limits.h"
 
 namespace softnpu {
 namespace {
@@ -20,12 +23,6 @@ constexpr size_t kMaxSmallTasks = 64;
 
 const softnpuFusion* fusion_of(const CapturedTask& task) {
   return task.fusible == nullptr ? nullptr : task.fusible->fusion;
-}
-
-// In the words of the task that failed.
-Status named(const CapturedTask& task, size_t number, const Status& status) {
-  return {status.code(), text(task.name, " (task ", number, " of the captured graph): ", status.message()),
-          status.cause()};
 }
 
 std::string stream_name(uint32_t stream) { return text("stream ", stream); }
@@ -43,14 +40,33 @@ void CapturedGraph::instantiate(std::vector<CapturedTask> tasks, std::vector<sof
   written_ = std::move(written);
   const auto count = static_cast<uint32_t>(tasks_.size());
   for (uint32_t first = 0; first < count; first += steps_.back().count) steps_.push_back(step_from(first));
-  is_small_ = count <= kMaxSmallTasks && std::ranges::all_of(tasks_, &CapturedTask::is_small);
+  has_steps_ = std::ranges::any_of(tasks_, [](const CapturedTask& task) { return task.make_steps != nullptr; });
+  if (has_steps_) connect_steps();
+  cost_ = count <= kMaxSmallTasks ? Cost::kSmall : Cost::kShort;
+  for (const CapturedTask& task : tasks_) cost_ = std::max(cost_, task.cost);
+}
+
+void CapturedGraph::connect_steps() {
+  std::vector<uint32_t> step_of(tasks_.size());
+  for (uint32_t number = 0; number < steps_.size(); ++number) {
+    Step& step = steps_[number];
+    std::set<uint32_t> awaited;
+    for (uint32_t task = step.first; task < step.first + step.count; ++task) {
+      step_of[task] = number;
+      for (const uint32_t before : tasks_[task].after) awaited.insert(step_of[before]);
+    }
+    awaited.erase(number);  // tasks of one group
+    step.waits_for = static_cast<uint32_t>(awaited.size());
+    for (const uint32_t before : awaited) steps_[before].before.push_back(number);
+  }
 }
 
 // The longest group that begins with task `first`. Unlike a stream, which knows what was launched so far, a graph knows
 // every later reader.
 CapturedGraph::Step CapturedGraph::step_from(uint32_t first) const {
   const softnpuFusion* fusion = fusion_of(tasks_[first]);
-  Step step{first, 1, nullptr};
+  Step step;
+  step.first = first;
   if (fusion == nullptr) return step;
   std::vector<void*> states;
   std::vector<size_t> last_readers;
@@ -64,8 +80,17 @@ CapturedGraph::Step CapturedGraph::step_from(uint32_t first) const {
   return step;
 }
 
+// In the words of the task that failed.
+Status CapturedGraph::named(const Step& step, const Status& status) const {
+  if (status.is_ok()) return status;
+  return {status.code(),
+          text(tasks_[step.first].name, " (task ", step.first, " of the captured graph): ", status.message()),
+          status.cause()};
+}
+
 Status CapturedGraph::run(const Step& step) const {
   const CapturedTask& first = tasks_[step.first];
+  if (time_limits().any()) Executor::begin_operator();
   try {
     if (step.group == nullptr) return first.work();
     return status_from_callback([&](char* message, size_t size) {
@@ -83,9 +108,22 @@ Status CapturedGraph::run() const {
   Status failure;
   for (const Step& step : steps_) {
     Status status = run(step);
-    if (!status.is_ok() && failure.is_ok()) failure = named(tasks_[step.first], step.first, status);
+    if (!status.is_ok() && failure.is_ok()) failure = named(step, status);
   }
   return failure;
+}
+
+Status CapturedGraph::make_replay(std::shared_ptr<Steps>* out) const {
+  auto replay = std::make_shared<GraphReplay>(shared_from_this());
+  for (const Step& step : steps_) {
+    const CapturedTask& task = tasks_[step.first];
+    if (task.make_steps == nullptr) continue;
+    std::shared_ptr<Steps> part;
+    if (Status status = task.make_steps(&part); !status.is_ok()) return named(step, status);
+    replay->add(static_cast<uint32_t>(&step - steps_.data()), std::move(part));
+  }
+  *out = std::move(replay);
+  return Status::ok();
 }
 
 std::string CapturedGraph::describe() const {

@@ -15,7 +15,7 @@
 
 namespace softnpu {
 
-class CapturedGraph {
+class CapturedGraph : public std::enable_shared_from_this<CapturedGraph> {
  public:
   CapturedGraph(uint32_t id, int32_t device) : id_(id), device_(device) {}
   CapturedGraph(const CapturedGraph&) = delete;
@@ -31,12 +31,16 @@ class CapturedGraph {
 
   const std::vector<CapturedTask>& tasks() const { return tasks_; }
   std::span<const softnpuRange> written() const { return written_; }
-  // Whether a replay is short enough for the caller's thread.
-  bool is_small() const { return is_small_; }
+  // Of a replay: the greatest of its tasks', and not small if there are many.
+  Cost cost() const { return cost_; }
 
+  // Whether tasks park the stream, such as collectives: replays are make_replay(), else run().
+  bool has_steps() const { return has_steps_; }
   // Runs all tasks, also those after a failed one, as a stream does; returns the first failure with the task's name.
   // Replays that overlap take turns: they share the tasks' buffers.
   Status run() const;
+  // The same as steps of a stream, for one launch. Replays that overlap are the program's error.
+  Status make_replay(std::shared_ptr<Steps>* out) const;
 
   // One line a task: number, name, stream, what it waits for, what it is fused with.
   std::string describe() const;
@@ -44,22 +48,30 @@ class CapturedGraph {
   std::string trace() const;
 
  private:
+  friend class GraphReplay;
   // Tasks [first, first + count), fused where `group` is not null.
   struct Step {
     uint32_t first = 0;
     uint32_t count = 1;
     void* group = nullptr;
+    // Where tasks park the stream: the steps that wait for this one, and for how many this one waits.
+    std::vector<uint32_t> before;
+    uint32_t waits_for = 0;
   };
 
   Step step_from(uint32_t first) const;
+  void connect_steps();
   Status run(const Step& step) const;
+  // `status` in the words of the task that failed.
+  Status named(const Step& step, const Status& status) const;
 
   const uint32_t id_;
   const int32_t device_;
   std::vector<CapturedTask> tasks_;
   std::vector<Step> steps_;
   std::vector<softnpuRange> written_;
-  bool is_small_ = false;
+  Cost cost_ = Cost::kSmall;
+  bool has_steps_ = false;
   mutable std::mutex running_;
 };
 

@@ -7,6 +7,8 @@
 
 #include "base/inline_function.h"
 #include "base/status.h"
+#include "runtime/stream/cost.h"
+#include "runtime/stream/steps.h"
 #include "softnpu/launch.h"
 
 namespace softnpu {
@@ -16,12 +18,13 @@ struct CapturedTask {
 
   const char* name = "";                    // a literal
   InlineFunction<Status(), 64> work;        // runs at each replay
+  StepsMaker make_steps;                    // instead of `work`: what runs at each replay, parked between its steps
   const softnpuFusible* fusible = nullptr;  // lives as long as the work; null if it always runs alone
   std::vector<softnpuRange> written;        // each replay raises their write epochs
-  bool is_small = false;                    // serial, a few microseconds
-  uint32_t stream = 0;                      // the id of its stream
-  std::vector<uint32_t> after;              // earlier tasks that must be complete before it begins
-  size_t dead_at = kNeverDead;              // tasks from this one on do not read its output
+  Cost cost = Cost::kLarge;
+  uint32_t stream = 0;          // the id of its stream
+  std::vector<uint32_t> after;  // earlier tasks that must be complete before it begins
+  size_t dead_at = kNeverDead;  // tasks from this one on do not read its output
 };
 
 }  // namespace softnpu

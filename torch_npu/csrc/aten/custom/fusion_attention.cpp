@@ -184,7 +184,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, int64_t, int64_t, int64_t> npu_fusion
       check_dropout_mask(drop_mask, query, call.scores);
     } else {
       if (seed == 0) {
-        const Counter counter = next_counter(std::nullopt, query.device().index());
+        const Counter counter = next_counter(std::nullopt, query.device().index(), false);
         seed = counter.seed;
         offset = counter.offset;
       }
