@@ -53,8 +53,11 @@ void selu(Call& call) {
 void prelu(Call& call) {
   Builder& build = call.build();
   const ValueId x = call.in(0);
+  ValueId slope = call.in(1);
+  // Before opset 7 the slopes are those of the channels.
+  if (call.version() < 7 && build.count(slope) > 1) slope = along(build, slope, 1, build.rank(x));
   const ValueId is_negative = build.emit("Less", {{x}, build.number_for(x, 0)});
-  call.set(build.emit("Select", {{is_negative}, {build.mul(x, call.in(1))}, {x}}));
+  call.set(build.emit("Select", {{is_negative}, {build.mul(x, slope)}, {x}}));
 }
 
 void hard_sigmoid(Call& call) {

@@ -156,7 +156,7 @@ void conv_transpose(Call& call) {
     const bool is_same = mode.starts_with("SAME");
     if (!wanted.empty() || is_same) {
       size = wanted.empty() ? image[i] * windows.strides[i] : wanted[wanted.size() - dims + i];
-      const int64_t total = full[i] + extra[i] - size;
+      const int64_t total = std::max<int64_t>(0, full[i] + extra[i] - size);
       before = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
     }
     first.push_back(before);

@@ -34,7 +34,7 @@ double source(const Resampling& how, const Axis& axis, int64_t at) {
   const auto size = static_cast<double>(axis.size);
   const auto wanted = static_cast<double>(axis.wanted);
   if (how.positions == "asymmetric") return x / axis.scale;
-  if (how.positions == "align_corners") return wanted == 1 ? 0 : x * (size - 1) / (wanted - 1);
+  if (how.positions == "align_corners") return wanted == 1 ? 0 : x * (size - 1) / (size * axis.scale - 1);
   if (how.positions == "pytorch_half_pixel") return wanted > 1 ? (x + 0.5) / axis.scale - 0.5 : 0;
   if (how.positions == "tf_half_pixel_for_nn") return (x + 0.5) / axis.scale;
   if (how.positions == "half_pixel_symmetric") {
@@ -150,7 +150,7 @@ void resize(Call& call) {
   how.positions = call.words("coordinate_transformation_mode", call.version() < 11 ? "asymmetric" : "half_pixel");
   how.nearest = call.words("nearest_mode", call.version() < 11 ? "floor" : "round_prefer_floor");
   how.cubic = call.real("cubic_coeff_a", -0.75);
-  how.excludes_outside = call.integer("exclude_outside", 0) != 0 || call.integer("antialias", 0) != 0;
+  how.excludes_outside = call.integer("exclude_outside", 0) != 0;
   how.antialias = call.integer("antialias", 0) != 0;
   how.extrapolation = call.real("extrapolation_value", 0);
   if (how.mode == "bilinear") how.mode = "linear";
