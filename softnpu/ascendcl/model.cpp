@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "acl/acl_mdl.h"
 #include "acl/acl.h"
+#include "acl/acl_mdl.h"
 #include "ascendcl/api.h"
 #include "ascendcl/data_buffer.h"
 #include "ascendcl/dataset.h"
@@ -38,7 +38,8 @@ const softnpuGraphEngine* graph_engine() {
 Status require_graph_engine(const softnpuGraphEngine** out) {
   *out = graph_engine();
   if (*out != nullptr) return Status::ok();
-  return {ACL_ERROR_INTERNAL_ERROR, "softnpu's libsoftnpu_graph.so, which runs models, does not load beside this library"};
+  return {ACL_ERROR_INTERNAL_ERROR,
+          "softnpu's libsoftnpu_graph.so, which runs models, does not load beside this library"};
 }
 
 Status engine_status(aclError code) {
@@ -121,8 +122,8 @@ Status run(uint32_t id, const aclmdlDataset* input, const aclmdlDataset* output,
   std::vector<softnpuBuffer> outputs;
   SOFTNPU_RETURN_IF_ERROR(buffers_of(input, &inputs));
   SOFTNPU_RETURN_IF_ERROR(buffers_of(output, &outputs));
-  return engine_status(graph_engine()->run(model->get(), inputs.data(), inputs.size(), outputs.data(), outputs.size(),
-                                           stream));
+  return engine_status(
+      graph_engine()->run(model->get(), inputs.data(), inputs.size(), outputs.data(), outputs.size(), stream));
 }
 
 // A null stream of aclmdlExecuteAsync is the context's default one.

@@ -80,7 +80,7 @@ def call(code: int, library: ctypes.CDLL | None = None) -> None:
     """Raises AclError unless ``code`` is 0."""
     if code != 0:
         message = (library or acl()).aclGetRecentErrMsg() or b"no message"
-        raise AclError(code, message.decode())
+        raise AclError(code, message.decode(errors="replace"))
 
 
 def compile_model(onnx_model: bytes) -> bytes:
@@ -150,9 +150,7 @@ class Model:
     def __init__(self, model: bytes | str | Path):
         self.id = ctypes.c_uint32()
         if isinstance(model, bytes):
-            call(
-                acl().aclmdlLoadFromMem(model, ctypes.c_size_t(len(model)), ctypes.byref(self.id))
-            )
+            call(acl().aclmdlLoadFromMem(model, ctypes.c_size_t(len(model)), ctypes.byref(self.id)))
         else:
             call(acl().aclmdlLoadFromFile(str(model).encode(), ctypes.byref(self.id)))
         self.desc = _pointer(acl().aclmdlCreateDesc())
@@ -172,9 +170,7 @@ class Model:
     def names(self, side: str) -> list[str]:
         """Their names."""
         name = getattr(acl(), f"aclmdlGet{side}NameByIndex")
-        return [
-            name(self.desc, ctypes.c_size_t(i)).decode() for i in range(len(self.sizes(side)))
-        ]
+        return [name(self.desc, ctypes.c_size_t(i)).decode() for i in range(len(self.sizes(side)))]
 
     def dims(self, side: str, index: int) -> list[int]:
         """The sizes of one."""

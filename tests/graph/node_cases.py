@@ -14,11 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import onnx
-from graph.acl_model import AclError, Model, compile_model
 from ml_dtypes import finfo
 from onnx import numpy_helper
 from onnx.backend.test.case.node import collect_testcases
 from onnx.backend.test.case.test_case import TestCase
+
+from graph.acl_model import AclError, Model, compile_model
 
 MAX_OPSET = 23
 _ROUNDINGS = 4
@@ -44,7 +45,9 @@ def cases() -> dict[str, TestCase]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = collect_testcases(None)
-    return {case.name: case for case in found if case.model is not None and _is_in_range(case.model)}
+    return {
+        case.name: case for case in found if case.model is not None and _is_in_range(case.model)
+    }
 
 
 def _is_in_range(model: onnx.ModelProto) -> bool:
@@ -78,7 +81,11 @@ def compare(actual: np.ndarray, expected: np.ndarray, case: TestCase) -> str:
         array if array.dtype.kind == "c" else array.astype(np.float64)
         for array in (actual, expected)
     ]
-    rtol = case.rtol if actual.dtype.kind == "c" else max(case.rtol, _ROUNDINGS * float(finfo(actual.dtype).eps))
+    rtol = (
+        case.rtol
+        if actual.dtype.kind == "c"
+        else max(case.rtol, _ROUNDINGS * float(finfo(actual.dtype).eps))
+    )
     if np.allclose(*wide, rtol=rtol, atol=case.atol, equal_nan=True):
         return ""
     with np.errstate(all="ignore"):
@@ -159,7 +166,10 @@ def main(patterns: list[str]) -> None:
         print(outcomes[name].kind, outcomes[name].reason[:300], flush=True)
     counts = collections.Counter(outcome.kind for outcome in outcomes.values())
     total = sum(counts.values())
-    print(*(f"{counts[kind]} {kind}," for kind in ("passes", "specialized", "refused", "wrong")), f"of {total}")
+    print(
+        *(f"{counts[kind]} {kind}," for kind in ("passes", "specialized", "refused", "wrong")),
+        f"of {total}",
+    )
 
 
 def sample(share: int, number: int) -> list[str]:

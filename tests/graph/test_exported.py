@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from graph.acl_model import LIB, Model, compile_model
 from torch import nn
 
+from graph.acl_model import LIB, Model, compile_model
 
 ATC = LIB.parent / "cann" / "bin" / "atc"
 
@@ -45,11 +45,7 @@ class ResNet18(nn.Module):
         )
         stages = [(64, 64, 1), (64, 128, 2), (128, 256, 2), (256, 512, 2)]
         self.stages = nn.Sequential(
-            *[
-                block
-                for i, o, s in stages
-                for block in (Block(i, o, s), Block(o, o, 1))
-            ]
+            *[block for i, o, s in stages for block in (Block(i, o, s), Block(o, o, 1))]
         )
         self.head = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 1000))
 

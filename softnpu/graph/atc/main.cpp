@@ -45,8 +45,9 @@ Status read_sizes(const std::string& value, CompileOptions* out) {
     std::vector<int64_t> sizes;
     for (const std::string& size : parts_of(one.substr(colon + 1), ',')) {
       if (size == "-1") {
-        return wrong("--input_shape: sizes of -1, which a run decides, are not implemented: compile one model for each "
-                     "size");
+        return wrong(
+            "--input_shape: sizes of -1, which a run decides, are not implemented: compile one model for each "
+            "size");
       }
       if (size.size() > 18 || size.find_first_not_of("0123456789") != std::string::npos) {
         return wrong(text("--input_shape: \"", size, "\" of ", one, " is no size"));
@@ -62,22 +63,31 @@ Status read_output_type(const std::string& value, CompileOptions* out) {
   static const std::map<std::string_view, aclDataType> kTypes = {
       {"FP32", ACL_FLOAT}, {"FP16", ACL_FLOAT16}, {"UINT8", ACL_UINT8}, {"INT8", ACL_INT8}};
   const auto found = kTypes.find(value);
-  if (found == kTypes.end()) return wrong(text("--output_type=", value, ": FP32, FP16, UINT8 and INT8 are implemented, "
-                                               "for all outputs"));
+  if (found == kTypes.end())
+    return wrong(text("--output_type=", value,
+                      ": FP32, FP16, UINT8 and INT8 are implemented, "
+                      "for all outputs"));
   out->output_dtype = found->second;
   return Status::ok();
 }
 
 Status read_precision(const std::string& value, Arguments* out) {
-  static const std::map<std::string_view, bool> kKeepsPrecision = {
-      {"force_fp32", true},          {"must_keep_origin_dtype", true}, {"origin", true},
-      {"allow_fp32_to_fp16", false}, {"allow_mix_precision", false},   {"force_fp16", false},
-      {"fp16", false},               {"mixed_float16", false},         {"cube_fp16in_fp32out", false},
-      {"allow_mix_precision_fp16", false}, {"allow_mix_precision_bf16", false}};
+  static const std::map<std::string_view, bool> kKeepsPrecision = {{"force_fp32", true},
+                                                                   {"must_keep_origin_dtype", true},
+                                                                   {"origin", true},
+                                                                   {"allow_fp32_to_fp16", false},
+                                                                   {"allow_mix_precision", false},
+                                                                   {"force_fp16", false},
+                                                                   {"fp16", false},
+                                                                   {"mixed_float16", false},
+                                                                   {"cube_fp16in_fp32out", false},
+                                                                   {"allow_mix_precision_fp16", false},
+                                                                   {"allow_mix_precision_bf16", false}};
   const auto found = kKeepsPrecision.find(value);
   if (found == kKeepsPrecision.end()) return wrong(text("there is no precision mode ", value));
   if (!found->second) {
-    out->note = text("precision mode ", value, ": every value keeps the precision that it has in the model, which is "
+    out->note = text("precision mode ", value,
+                     ": every value keeps the precision that it has in the model, which is "
                      "as exact or more");
   }
   return Status::ok();
@@ -90,10 +100,26 @@ Status nothing(const std::string& /*value*/, Arguments* /*out*/) { return Status
 // Options by their names. Those that only choose kernels or files of an NPU's compiler change nothing here.
 const std::map<std::string_view, Read>& options() {
   static const std::map<std::string_view, Read> table = {
-      {"model", [](const std::string& value, Arguments* out) { out->compile.model = value; return Status::ok(); }},
-      {"output", [](const std::string& value, Arguments* out) { out->compile.output = value; return Status::ok(); }},
-      {"framework", [](const std::string& value, Arguments* out) { out->framework = value; return Status::ok(); }},
-      {"mode", [](const std::string& value, Arguments* out) { out->mode = value; return Status::ok(); }},
+      {"model",
+       [](const std::string& value, Arguments* out) {
+         out->compile.model = value;
+         return Status::ok();
+       }},
+      {"output",
+       [](const std::string& value, Arguments* out) {
+         out->compile.output = value;
+         return Status::ok();
+       }},
+      {"framework",
+       [](const std::string& value, Arguments* out) {
+         out->framework = value;
+         return Status::ok();
+       }},
+      {"mode",
+       [](const std::string& value, Arguments* out) {
+         out->mode = value;
+         return Status::ok();
+       }},
       {"soc_version", nothing},
       {"input_shape", [](const std::string& value, Arguments* out) { return read_sizes(value, &out->compile); }},
       {"input_format",
@@ -154,7 +180,8 @@ Status read_arguments(int count, char** words, Arguments* out) {
     }
     const std::string_view name = word.substr(2, equals == std::string_view::npos ? equals : equals - 2);
     const auto found = options().find(name);
-    if (found == options().end()) return wrong(text("the option --", name, " is not implemented; there are ", known_options()));
+    if (found == options().end())
+      return wrong(text("the option --", name, " is not implemented; there are ", known_options()));
     SOFTNPU_RETURN_IF_ERROR(found->second(value, out));
   }
   return Status::ok();
@@ -164,7 +191,8 @@ Status check_arguments(const Arguments& arguments) {
   if (arguments.mode != "0") return wrong(text("--mode=", arguments.mode, " is not implemented: 0 compiles a model"));
   if (arguments.framework == "0") return wrong("--framework=0: models of Caffe are not read: convert them to ONNX");
   if (arguments.framework == "1") return wrong("--framework=1: models of MindSpore are not read: export them as ONNX");
-  if (arguments.framework == "3") return wrong("--framework=3: models of TensorFlow are not read: convert them by tf2onnx");
+  if (arguments.framework == "3")
+    return wrong("--framework=3: models of TensorFlow are not read: convert them by tf2onnx");
   if (arguments.framework != "5") return wrong("--framework=5 (ONNX) is needed");
   if (arguments.compile.model.empty()) return wrong("--model is missing");
   if (arguments.compile.output.empty()) return wrong("--output is missing");
@@ -179,8 +207,8 @@ Status compile(int count, char** words) {
   CompileReport report;
   SOFTNPU_RETURN_IF_ERROR(softnpu::graph::compile_model(arguments.compile, &report));
   if (!arguments.note.empty()) std::cout << arguments.note << "\n";
-  std::cout << arguments.compile.output << ": " << report.operators << " operators from " << report.nodes
-            << " nodes, " << report.weight_bytes << " bytes of weights, " << report.work_bytes << " of work memory\n";
+  std::cout << arguments.compile.output << ": " << report.operators << " operators from " << report.nodes << " nodes, "
+            << report.weight_bytes << " bytes of weights, " << report.work_bytes << " of work memory\n";
   return Status::ok();
 }
 
@@ -188,8 +216,9 @@ Status compile(int count, char** words) {
 
 int main(int count, char** words) {
   if (count == 1 || std::string_view(words[1]) == "--help" || std::string_view(words[1]) == "-h") {
-    std::cout << "atc --model=FILE.onnx --framework=5 --output=FILE --soc_version=NAME [--input_shape=\"name:sizes;..\"]\n"
-              << "options: " << known_options() << "\n";
+    std::cout
+        << "atc --model=FILE.onnx --framework=5 --output=FILE --soc_version=NAME [--input_shape=\"name:sizes;..\"]\n"
+        << "options: " << known_options() << "\n";
     return count == 1 ? 1 : 0;
   }
   std::cout << "ATC start working now, please wait for a moment.\n";

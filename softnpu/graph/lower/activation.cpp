@@ -36,9 +36,7 @@ void leaky_relu(Call& call) {
   call.set(call.build().emit("LeakyRelu", {{call.in(0)}}, attribute("negative_slope", call.real("alpha", 0.01))));
 }
 
-void elu(Call& call) {
-  call.set(call.build().emit("Elu", {{call.in(0)}}, attribute("alpha", call.real("alpha", 1))));
-}
+void elu(Call& call) { call.set(call.build().emit("Elu", {{call.in(0)}}, attribute("alpha", call.real("alpha", 1)))); }
 
 void celu(Call& call) {
   call.set(call.build().emit("CeluV2", {{call.in(0)}}, attribute("alpha", call.real("alpha", 1))));
@@ -100,8 +98,7 @@ void swish(Call& call) {
   Builder& build = call.build();
   const double alpha = call.real("alpha", 1);
   const ValueId x = call.in(0);
-  call.set(alpha == 1 ? build.emit("Swish", {{x}})
-                      : build.mul(x, build.emit("Sigmoid", {{build.scaled(x, alpha)}})));
+  call.set(alpha == 1 ? build.emit("Swish", {{x}}) : build.mul(x, build.emit("Sigmoid", {{build.scaled(x, alpha)}})));
 }
 
 // Before opset 13 all dimensions from `axis` on are one.

@@ -14,7 +14,8 @@ constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 // [B, S, heads D] as [B, heads, S, D].
 ValueId by_head(Builder& build, ValueId x, int64_t heads) {
   if (build.rank(x) == 4) return x;
-  if (build.rank(x) != 3 || heads < 1 || build.dims(x)[2] % heads != 0) throw Refused("the heads do not divide the width");
+  if (build.rank(x) != 3 || heads < 1 || build.dims(x)[2] % heads != 0)
+    throw Refused("the heads do not divide the width");
   const Ints sizes = build.sizes(x);
   return build.transpose(build.view(x, {sizes[0], sizes[1], heads, sizes[2] / heads}), {0, 2, 1, 3});
 }

@@ -98,7 +98,7 @@ class Builder {
 
   Graph graph_;
   std::string node_name_;
-  std::unordered_map<ValueId, size_t> producers_;  // of results: the node
+  std::unordered_map<ValueId, size_t> producers_;   // of results: the node
   std::unordered_map<ValueId, ValueId> evaluated_;  // results that were computed: the constant
   std::vector<bool> is_known_;
 };

@@ -15,7 +15,11 @@ class Importer;
 class Call {
  public:
   Call(Importer& importer, Builder& builder, const onnx::NodeDef& node, int64_t version, std::vector<ValueId> inputs)
-      : importer_(importer), builder_(builder), node_(node), version_(version), inputs_(std::move(inputs)),
+      : importer_(importer),
+        builder_(builder),
+        node_(node),
+        version_(version),
+        inputs_(std::move(inputs)),
         outputs_(node.outputs.size(), kNoValue) {}
 
   Importer& importer() { return importer_; }

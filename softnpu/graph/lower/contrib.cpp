@@ -14,9 +14,7 @@ void fast_gelu(Call& call) {
   call.set(gelu_tanh(build, x));
 }
 
-void bias_gelu(Call& call) {
-  call.set(call.build().emit("Gelu", {{call.build().add(call.in(0), call.in(1))}}));
-}
+void bias_gelu(Call& call) { call.set(call.build().emit("Gelu", {{call.build().add(call.in(0), call.in(1))}})); }
 
 void quick_gelu(Call& call) {
   Builder& build = call.build();

@@ -32,7 +32,8 @@ void loop(Call& call) {
   bool goes_on = !call.has(1) || build.ints_of(call.in(1)).at(0) != 0;
   std::vector<ValueId> carried;
   for (size_t i = 2; i < call.count(); ++i) carried.push_back(call.in(i));
-  std::vector<std::vector<ValueId>> scanned(call.node().outputs.size() - std::min(call.node().outputs.size(), carried.size()));
+  std::vector<std::vector<ValueId>> scanned(call.node().outputs.size() -
+                                            std::min(call.node().outputs.size(), carried.size()));
   ValueId condition = build.reals({1}, ACL_BOOL, {});
   for (int64_t i = 0; i < most && goes_on; ++i) {
     if (i == kMaxIterations) throw Refused(text("a loop of more than ", kMaxIterations, " iterations"));

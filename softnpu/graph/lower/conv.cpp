@@ -21,7 +21,8 @@ Windows Windows::read(Call& call, const Ints& image, const Ints& kernel) {
   made.ceil_mode = call.integer("ceil_mode", 0) != 0;
   Ints pads = call.ints("pads");
   if (pads.empty()) pads.assign(2 * dims, 0);
-  if (kernel.size() != dims || made.strides.size() != dims || made.dilations.size() != dims || pads.size() != 2 * dims) {
+  if (kernel.size() != dims || made.strides.size() != dims || made.dilations.size() != dims ||
+      pads.size() != 2 * dims) {
     throw Refused(text("the kernel, strides, dilations or pads do not have ", dims, " dimensions"));
   }
   const auto is_bad = [](int64_t size) { return size < 1; };
@@ -104,13 +105,25 @@ Ints spatial(Builder& build, ValueId image) {
 
 ValueId convolved(Builder& build, ValueId x, ValueId filter, ValueId bias, const Windows& windows, int64_t groups) {
   if (windows.kernel.size() == 1) {
-    const ValueId y = convolved(build, with_height(build, x), with_height(build, filter), bias, with_height(windows), groups);
+    const ValueId y =
+        convolved(build, with_height(build, x), with_height(build, filter), bias, with_height(windows), groups);
     return without_height(build, y);
   }
   Windows inner = windows;
   if (windows.before != windows.after) {
-    x = padded(build, x, [&] { Ints all = {0, 0}; all.insert(all.end(), windows.before.begin(), windows.before.end()); return all; }(),
-               [&] { Ints all = {0, 0}; all.insert(all.end(), windows.after.begin(), windows.after.end()); return all; }(), 0);
+    x = padded(
+        build, x,
+        [&] {
+          Ints all = {0, 0};
+          all.insert(all.end(), windows.before.begin(), windows.before.end());
+          return all;
+        }(),
+        [&] {
+          Ints all = {0, 0};
+          all.insert(all.end(), windows.after.begin(), windows.after.end());
+          return all;
+        }(),
+        0);
     inner.before.assign(windows.kernel.size(), 0);
     inner.after = inner.before;
   }

@@ -9,11 +9,11 @@ namespace softnpu::graph {
 namespace {
 
 constexpr int kMaxNesting = 32;
+constexpr int64_t kMaxOpset = 23;  // of ai.onnx
 
 std::string described(const onnx::NodeDef& node) {
-  return text("node ", node.name.empty() ? "\"\"" : node.name, " (",
-              node.domain.empty() ? "" : node.domain + ".", node.type,
-              node.outputs.empty() ? "" : " -> " + node.outputs[0], ")");
+  return text("node ", node.name.empty() ? "\"\"" : node.name, " (", node.domain.empty() ? "" : node.domain + ".",
+              node.type, node.outputs.empty() ? "" : " -> " + node.outputs[0], ")");
 }
 
 std::string shown(const onnx::ValueInfo& info) {
@@ -54,6 +54,11 @@ const onnx::FunctionDef* Importer::find_function(const onnx::NodeDef& node) cons
 }
 
 void Importer::check_operators() const {
+  const auto own = model_.opsets.find("");
+  if (own != model_.opsets.end() && own->second > kMaxOpset) {
+    throw Refused(text("the model has opset ", own->second, " of ai.onnx; opsets up to ", kMaxOpset,
+                       " are implemented: export it with an older one"));
+  }
   std::map<std::pair<std::string, std::string>, size_t> missing;
   const auto look = [&](const onnx::NodeDef& node) {
     if (find_function(node) == nullptr && find_lower(node.domain, node.type) == nullptr) {
@@ -75,8 +80,8 @@ void Importer::check_operators() const {
 
 void Importer::add_initializers(const onnx::GraphDef& graph, Scope* scope) {
   for (const onnx::Tensor& tensor : graph.initializers) {
-    const ValueId id = builder_.constant(onnx::dtype_of(tensor.dtype), {tensor.dims.begin(), tensor.dims.end()},
-                                         tensor.bytes);
+    const ValueId id =
+        builder_.constant(onnx::dtype_of(tensor.dtype), {tensor.dims.begin(), tensor.dims.end()}, tensor.bytes);
     builder_.graph().values[id].name = tensor.name;
     scope->values[tensor.name] = id;
   }
@@ -111,8 +116,8 @@ void Importer::add_inputs(const ImportOptions& options, Scope* scope) {
         fits = (sizes[i] < 0 || sizes[i] == wanted[i]) && wanted[i] >= 0;
       }
       if (!fits) {
-        throw Refused(text("--input_shape gives ", info.name, " sizes that the model does not have; its inputs are ",
-                           inputs));
+        throw Refused(
+            text("--input_shape gives ", info.name, " sizes that the model does not have; its inputs are ", inputs));
       }
       sizes = wanted;
     } else if (!info.has_shape || std::ranges::any_of(sizes, [](int64_t size) { return size < 0; })) {
@@ -194,8 +199,8 @@ void Importer::inline_function(const onnx::FunctionDef& function, const onnx::No
   for (onnx::NodeDef& one : nodes) {
     for (std::string& input : one.inputs) {
       // An input that the caller omits is omitted in the body as well.
-      const bool is_omitted = std::ranges::find(function.inputs, input) != function.inputs.end() &&
-                              !own.values.contains(input);
+      const bool is_omitted =
+          std::ranges::find(function.inputs, input) != function.inputs.end() && !own.values.contains(input);
       if (is_omitted) input.clear();
     }
     std::vector<onnx::Attribute> attributes;

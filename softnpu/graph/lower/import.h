@@ -12,8 +12,8 @@
 namespace softnpu::graph {
 
 struct ImportOptions {
-  std::map<std::string, Ints> input_sizes;  // of inputs whose sizes the model leaves open
-  std::vector<std::string> outputs;         // names of values; empty: the model's own
+  std::map<std::string, Ints> input_sizes;      // of inputs whose sizes the model leaves open
+  std::vector<std::string> outputs;             // names of values; empty: the model's own
   aclDataType output_dtype = ACL_DT_UNDEFINED;  // of all outputs; undefined: the model's own
 };
 
@@ -40,8 +40,7 @@ class Importer {
   void check_operators() const;
   void add_inputs(const ImportOptions& options, Scope* scope);
   void add_initializers(const onnx::GraphDef& graph, Scope* scope);
-  void lower_nodes(const std::vector<onnx::NodeDef>& nodes, const std::map<std::string, int64_t>& opsets,
-                   Scope* scope);
+  void lower_nodes(const std::vector<onnx::NodeDef>& nodes, const std::map<std::string, int64_t>& opsets, Scope* scope);
   void lower_node(const onnx::NodeDef& node, const std::map<std::string, int64_t>& opsets, Scope* scope);
   void inline_function(const onnx::FunctionDef& function, const onnx::NodeDef& node, const std::vector<ValueId>& inputs,
                        Scope* scope);

@@ -68,7 +68,8 @@ void gather_nd(Call& call) {
 
 std::string reduction(Call& call) {
   const std::string name = call.words("reduction", "none");
-  if (name != "none" && name != "add" && name != "mul") throw Refused(text("the reduction ", name, " is not implemented"));
+  if (name != "none" && name != "add" && name != "mul")
+    throw Refused(text("the reduction ", name, " is not implemented"));
   return name;
 }
 
@@ -111,8 +112,9 @@ void one_hot(Call& call) {
   Ints sizes = build.sizes(indices);
   sizes.insert(sizes.begin() + axis, 1);
   const ValueId is_on = build.emit("Equal", {{build.view(indices, sizes)}, {build.ints(iota(depth), column)}});
-  call.set(build.emit("Select", {{is_on}, {build.view(build.slice(values, 0, 1, 2), {})},
-                                 {build.view(build.slice(values, 0, 0, 1), {})}}));
+  call.set(build.emit(
+      "Select",
+      {{is_on}, {build.view(build.slice(values, 0, 1, 2), {})}, {build.view(build.slice(values, 0, 0, 1), {})}}));
 }
 
 void top_k(Call& call) {

@@ -40,9 +40,7 @@ ValueId likelihood_loss(Call& call, ValueId x, ValueId target, ValueId weight) {
   return build.div(build.reduce("ReduceSum", loss, all, false), build.reduce("ReduceSum", weights, all, false));
 }
 
-void negative_log_likelihood(Call& call) {
-  call.set(likelihood_loss(call, call.in(0), call.in(1), call.maybe(2)));
-}
+void negative_log_likelihood(Call& call) { call.set(likelihood_loss(call, call.in(0), call.in(1), call.maybe(2))); }
 
 void softmax_cross_entropy(Call& call) {
   Builder& build = call.build();

@@ -55,8 +55,9 @@ void gemm(Call& call) {
   const bool has_bias = call.has(2) && beta != 0;
   const bool is_plain = alpha == 1 && beta == 1 && has_bias;
   if (is_plain) inputs.push_back({operand(2)});
-  ValueId y = build.emit("MatMulV2", inputs, {{"transpose_x1", call.integer("transA", 0) != 0},
-                                              {"transpose_x2", call.integer("transB", 0) != 0}});
+  ValueId y =
+      build.emit("MatMulV2", inputs,
+                 {{"transpose_x1", call.integer("transA", 0) != 0}, {"transpose_x2", call.integer("transB", 0) != 0}});
   if (alpha != 1) y = build.scaled(y, alpha);
   if (has_bias && !is_plain) {
     const ValueId bias = beta == 1 ? operand(2) : build.scaled(operand(2), beta);
@@ -143,7 +144,8 @@ Term multiplied(Builder& build, const Term& a, const Term& b, const std::string&
     return product;
   };
   const ValueId x = build.view(ordered(build, a, batch + rows + inner), {count(batch), count(rows), count(inner)});
-  const ValueId y = build.view(ordered(build, b, batch + inner + columns), {count(batch), count(inner), count(columns)});
+  const ValueId y =
+      build.view(ordered(build, b, batch + inner + columns), {count(batch), count(inner), count(columns)});
   const std::string labels = batch + rows + columns;
   Ints dims;
   for (const char label : labels) dims.push_back(sizes[label]);

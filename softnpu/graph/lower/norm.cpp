@@ -86,10 +86,10 @@ void layer_norm(Call& call) {
   const Ints inner(sizes.begin() + axis, sizes.end());
   const aclDataType dtype = build.dtype(x);
   const ValueId scale = build.broadcast(call.in(1), inner);
-  const ValueId bias = call.has(2) ? build.broadcast(call.in(2), inner)
-                                   : build.broadcast(build.scalar(0, dtype), inner);
-  const std::vector<ValueId> results = build.emit_all(
-      "LayerNormV3", {{x}, {scale}, {bias}}, {{"epsilon", static_cast<float>(call.real("epsilon", 1e-5))}});
+  const ValueId bias =
+      call.has(2) ? build.broadcast(call.in(2), inner) : build.broadcast(build.scalar(0, dtype), inner);
+  const std::vector<ValueId> results = build.emit_all("LayerNormV3", {{x}, {scale}, {bias}},
+                                                      {{"epsilon", static_cast<float>(call.real("epsilon", 1e-5))}});
   for (size_t i = 0; i < 3; ++i) call.set(i, results[i]);
 }
 
@@ -98,7 +98,8 @@ void rms_norm(Call& call) {
   const ValueId x = call.in(0);
   const int64_t axis = Builder::index(call.integer("axis", -1), build.rank(x));
   const ValueId wide = build.cast(x, build.dtype(x) == ACL_DOUBLE ? ACL_DOUBLE : ACL_FLOAT);
-  const ValueId square = build.reduce("ReduceMean", build.emit("Square", {{wide}}), iota(build.rank(x) - axis, axis), true);
+  const ValueId square =
+      build.reduce("ReduceMean", build.emit("Square", {{wide}}), iota(build.rank(x) - axis, axis), true);
   const ValueId factor = build.emit("Rsqrt", {{build.shifted(square, call.real("epsilon", 1e-5))}});
   call.set(build.mul(build.cast(build.mul(wide, factor), build.dtype(x)), call.in(1)));
 }

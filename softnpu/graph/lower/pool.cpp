@@ -125,11 +125,12 @@ void average_pool(Call& call) {
     is_plain &= windows.dilations[i] == 1 && 2 * windows.before[i] <= windows.kernel[i];
   }
   if (is_plain) {
-    return call.set(build.emit("AvgPoolV2", {{x}},
-                               {{"ksize", Ints{1, 1, windows.kernel[0], windows.kernel[1]}},
-                                {"strides", Ints{1, 1, windows.strides[0], windows.strides[1]}},
-                                {"pads", Ints{windows.before[0], windows.before[0], windows.before[1], windows.before[1]}},
-                                {"exclusive", !with_pads}}));
+    return call.set(
+        build.emit("AvgPoolV2", {{x}},
+                   {{"ksize", Ints{1, 1, windows.kernel[0], windows.kernel[1]}},
+                    {"strides", Ints{1, 1, windows.strides[0], windows.strides[1]}},
+                    {"pads", Ints{windows.before[0], windows.before[0], windows.before[1], windows.before[1]}},
+                    {"exclusive", !with_pads}}));
   }
   Ints sizes = {1, 1};
   sizes.insert(sizes.end(), counts.begin(), counts.end());

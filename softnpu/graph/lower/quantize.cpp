@@ -38,7 +38,8 @@ ValueId spread(Call& call, ValueId one, ValueId x) {
   Ints repeated = column;
   repeated[axis + 1] = block;
   sizes[axis] *= block;
-  return build.slice(build.view(build.broadcast(build.view(one, column), repeated), sizes), axis, 0, build.dims(x)[axis]);
+  return build.slice(build.view(build.broadcast(build.view(one, column), repeated), sizes), axis, 0,
+                     build.dims(x)[axis]);
 }
 
 ValueId quantized(Builder& build, ValueId x, ValueId scale, ValueId zero, aclDataType dtype) {
@@ -97,8 +98,10 @@ ValueId centered(Builder& build, ValueId x, ValueId zero, bool by_row) {
   x = build.cast(x, ACL_DOUBLE);
   if (zero == kNoValue) return x;
   zero = build.cast(zero, ACL_DOUBLE);
-  if (build.count(zero) == 1) zero = build.view(zero, {});
-  else if (by_row && build.rank(zero) == 1) zero = build.view(zero, {-1, 1});
+  if (build.count(zero) == 1)
+    zero = build.view(zero, {});
+  else if (by_row && build.rank(zero) == 1)
+    zero = build.view(zero, {-1, 1});
   return build.sub(x, zero);
 }
 
@@ -138,7 +141,8 @@ void qlinear_conv(Call& call) {
   filter = build.sub(filter, real(5, 0, rank));
   const Ints sizes = build.sizes(x);
   const Ints kernel_sizes = build.sizes(filter);
-  const Windows windows = Windows::read(call, {sizes.begin() + 2, sizes.end()}, {kernel_sizes.begin() + 2, kernel_sizes.end()});
+  const Windows windows =
+      Windows::read(call, {sizes.begin() + 2, sizes.end()}, {kernel_sizes.begin() + 2, kernel_sizes.end()});
   const ValueId bias = call.has(8) ? build.cast(call.in(8), ACL_DOUBLE) : kNoValue;
   ValueId y = convolved(build, x, filter, bias, windows, call.integer("group", 1));
   y = build.mul(build.mul(y, real(1, 1, rank)), real(4, 1, rank));

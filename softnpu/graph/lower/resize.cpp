@@ -11,10 +11,10 @@ namespace softnpu::graph {
 namespace {
 
 struct Resampling {
-  std::string mode;        // nearest, linear, cubic
-  std::string positions;   // coordinate_transformation_mode
-  std::string nearest;     // nearest_mode
-  double cubic = -0.75;    // cubic_coeff_a
+  std::string mode;       // nearest, linear, cubic
+  std::string positions;  // coordinate_transformation_mode
+  std::string nearest;    // nearest_mode
+  double cubic = -0.75;   // cubic_coeff_a
   bool excludes_outside = false;
   bool antialias = false;
   double extrapolation = 0;
@@ -165,7 +165,8 @@ void resize(Call& call) {
   if (call.has(scales_at)) scales = build.reals_of(call.in(scales_at));
   Ints wanted;
   if (scales.empty() && call.has(3)) wanted = build.ints_of(call.in(3));
-  if (scales.size() != dims.size() && wanted.size() != dims.size()) throw Refused("a scale or a size for each axis is needed");
+  if (scales.size() != dims.size() && wanted.size() != dims.size())
+    throw Refused("a scale or a size for each axis is needed");
   const std::string policy = call.words("keep_aspect_ratio_policy", "stretch");
   if (scales.empty() && policy != "stretch") {
     double common = policy == "not_larger" ? 1e300 : 0;

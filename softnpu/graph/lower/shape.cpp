@@ -13,8 +13,8 @@ void constant(Call& call) {
   for (const onnx::Attribute& attribute : call.node().attributes) {
     if (attribute.name == "value" && attribute.tensor != nullptr) {
       const onnx::Tensor& tensor = *attribute.tensor;
-      return call.set(build.constant(onnx::dtype_of(tensor.dtype), {tensor.dims.begin(), tensor.dims.end()},
-                                     tensor.bytes));
+      return call.set(
+          build.constant(onnx::dtype_of(tensor.dtype), {tensor.dims.begin(), tensor.dims.end()}, tensor.bytes));
     }
     if (attribute.name == "value_float") return call.set(build.scalar(attribute.real, ACL_FLOAT));
     if (attribute.name == "value_int") return call.set(build.ints({attribute.integer}, {}));
@@ -196,8 +196,9 @@ void pad(Call& call) {
   ValueId x = call.in(0);
   const int64_t rank = build.rank(x);
   const std::string mode = call.words("mode", "constant");
-  const Ints pads = call.has(1) ? build.ints_of(call.in(1))
-                                : call.has_attribute("pads") ? call.ints("pads") : call.ints("paddings");
+  const Ints pads = call.has(1)                  ? build.ints_of(call.in(1))
+                    : call.has_attribute("pads") ? call.ints("pads")
+                                                 : call.ints("paddings");
   Ints axes = call.has(3) ? build.ints_of(call.in(3)) : iota(rank);
   if (pads.size() != 2 * axes.size()) throw Refused("two paddings for each dimension are needed");
   Ints before(static_cast<size_t>(rank), 0);
@@ -246,13 +247,14 @@ void eye_like(Call& call) {
   Builder& build = call.build();
   const ValueId x = call.in(0);
   if (build.rank(x) != 2) throw Refused("a matrix is needed");
-  const aclDataType dtype = call.has_attribute("dtype") ? onnx::dtype_of(static_cast<int32_t>(call.integer("dtype", 1)))
-                                                        : build.dtype(x);
+  const aclDataType dtype =
+      call.has_attribute("dtype") ? onnx::dtype_of(static_cast<int32_t>(call.integer("dtype", 1))) : build.dtype(x);
   const int64_t rows = build.dims(x)[0];
   const int64_t columns = build.dims(x)[1];
   const int64_t k = call.integer("k", 0);
   std::vector<double> values(static_cast<size_t>(rows * columns), 0);
-  for (int64_t row = std::max<int64_t>(0, -k); row < rows && row + k < columns; ++row) values[row * columns + row + k] = 1;
+  for (int64_t row = std::max<int64_t>(0, -k); row < rows && row + k < columns; ++row)
+    values[row * columns + row + k] = 1;
   call.set(build.reals(values, dtype, {rows, columns}));
 }
 

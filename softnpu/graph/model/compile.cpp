@@ -26,12 +26,14 @@ Status find_output(const onnx::Model& model, const std::string& wanted, std::str
       return Status::ok();
     }
     if (one.name != node) continue;
-    const bool is_number = !index.empty() && index.size() < 6 && index.find_first_not_of("0123456789") == std::string::npos;
+    const bool is_number =
+        !index.empty() && index.size() < 6 && index.find_first_not_of("0123456789") == std::string::npos;
     if (is_number && std::stoul(index) < one.outputs.size()) {
       *out = one.outputs[std::stoul(index)];
       return Status::ok();
     }
-    return {ACL_ERROR_INVALID_PARAM, text("--out_nodes: node ", node, " has ", one.outputs.size(), " outputs, not ", index)};
+    return {ACL_ERROR_INVALID_PARAM,
+            text("--out_nodes: node ", node, " has ", one.outputs.size(), " outputs, not ", index)};
   }
   return {ACL_ERROR_INVALID_PARAM, text("--out_nodes: the model has no node ", node)};
 }

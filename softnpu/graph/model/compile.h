@@ -13,7 +13,7 @@ struct CompileOptions {
   std::string model;   // path of the .onnx
   std::string output;  // path of the .om
   std::map<std::string, std::vector<int64_t>> input_sizes;
-  std::vector<std::string> outputs;                   // "name of a node:index" or names of values; empty: the model's
+  std::vector<std::string> outputs;             // "name of a node:index" or names of values; empty: the model's
   aclDataType output_dtype = ACL_DT_UNDEFINED;  // that all outputs are cast to
 };
 

@@ -69,8 +69,8 @@ size_t count(const softnpuModel* model, int32_t is_output) { return tensors(mode
 void describe(const softnpuModel* model, int32_t is_output, size_t index, softnpuModelTensor* out) {
   const softnpu::graph::Value& value = model->graph->values[tensors(model, is_output)[index]];
   const bool is_image = value.dims.size() == 4;
-  *out = {value.name.c_str(),    value.dtype,        is_image ? ACL_FORMAT_NCHW : ACL_FORMAT_ND, value.dims.data(),
-          value.dims.size(), softnpu::graph::byte_count(value)};
+  *out = {value.name.c_str(), value.dtype,       is_image ? ACL_FORMAT_NCHW : ACL_FORMAT_ND,
+          value.dims.data(),  value.dims.size(), softnpu::graph::byte_count(value)};
 }
 
 std::vector<Buffer> buffers(const softnpuBuffer* first, size_t count) {
@@ -82,8 +82,7 @@ std::vector<Buffer> buffers(const softnpuBuffer* first, size_t count) {
 aclError run(softnpuModel* model, const softnpuBuffer* inputs, size_t input_count, const softnpuBuffer* outputs,
              size_t output_count, aclrtStream stream) {
   return api("aclmdlExecute", [&] {
-    SOFTNPU_RETURN_IF_ERROR(
-        model->session->run(buffers(inputs, input_count), buffers(outputs, output_count), stream));
+    SOFTNPU_RETURN_IF_ERROR(model->session->run(buffers(inputs, input_count), buffers(outputs, output_count), stream));
     return stream == nullptr ? model->session->wait() : Status::ok();
   });
 }

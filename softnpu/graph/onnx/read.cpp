@@ -56,8 +56,7 @@ class ModelReader {
         case 1: SOFTNPU_RETURN_IF_ERROR(read_node(reader.bytes(), &out->nodes.emplace_back())); break;
         case 2: out->name = reader.words(); break;
         case 5:
-          SOFTNPU_RETURN_IF_ERROR(
-              read_tensor(reader.bytes(), owner_, folder_, &out->initializers.emplace_back()));
+          SOFTNPU_RETURN_IF_ERROR(read_tensor(reader.bytes(), owner_, folder_, &out->initializers.emplace_back()));
           break;
         case 11: SOFTNPU_RETURN_IF_ERROR(read_value(reader.bytes(), &out->inputs.emplace_back())); break;
         case 12: SOFTNPU_RETURN_IF_ERROR(read_value(reader.bytes(), &out->outputs.emplace_back())); break;

@@ -19,7 +19,7 @@ struct Elements {
   std::map<std::string, std::string> external;
   std::vector<float> reals;
   std::vector<double> doubles;
-  std::vector<int64_t> integers;     // of int32_data and int64_data
+  std::vector<int64_t> integers;  // of int32_data and int64_data
   std::vector<uint64_t> unsigneds;
 };
 
@@ -112,11 +112,11 @@ aclDataType dtype_of(int32_t type) {
 }
 
 const char* name_of(int32_t type) {
-  static constexpr const char* kNames[] = {
-      "undefined",    "float",      "uint8",          "int8",       "uint16",         "int16",
-      "int32",        "int64",      "string",         "bool",       "float16",        "double",
-      "uint32",       "uint64",     "complex64",      "complex128", "bfloat16",       "float8e4m3fn",
-      "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4",      "int4",           "float4e2m1"};
+  static constexpr const char* kNames[] = {"undefined",      "float",    "uint8",        "int8",           "uint16",
+                                           "int16",          "int32",    "int64",        "string",         "bool",
+                                           "float16",        "double",   "uint32",       "uint64",         "complex64",
+                                           "complex128",     "bfloat16", "float8e4m3fn", "float8e4m3fnuz", "float8e5m2",
+                                           "float8e5m2fnuz", "uint4",    "int4",         "float4e2m1"};
   return type >= 0 && static_cast<size_t>(type) < std::size(kNames) ? kNames[type] : "of an unknown type";
 }
 
@@ -154,8 +154,8 @@ Status read_tensor(std::string_view message, const std::shared_ptr<const void>& 
   if (!reader.is_ok()) return refused(text("the tensor ", out->name, " is damaged"));
   const aclDataType dtype = dtype_of(out->dtype);
   if (dtype == ACL_DT_UNDEFINED) {
-    return {ACL_ERROR_UNSUPPORTED_DATA_TYPE, text("the tensor ", out->name, " is ", name_of(out->dtype),
-                                                  ": operators do not have this type")};
+    return {ACL_ERROR_UNSUPPORTED_DATA_TYPE,
+            text("the tensor ", out->name, " is ", name_of(out->dtype), ": operators do not have this type")};
   }
   Checked bytes = checked(aclDataTypeSize(dtype));
   for (const int64_t size : dims) {
@@ -171,8 +171,8 @@ Status read_tensor(std::string_view message, const std::shared_ptr<const void>& 
     out->bytes = listed(out->dtype, elements);
   }
   if (!bytes.fits() || out->bytes.size != bytes.bytes()) {
-    return refused(text("the tensor ", out->name, " has ", out->bytes.size, " bytes, where its sizes need ",
-                        bytes.bytes()));
+    return refused(
+        text("the tensor ", out->name, " has ", out->bytes.size, " bytes, where its sizes need ", bytes.bytes()));
   }
   return Status::ok();
 }

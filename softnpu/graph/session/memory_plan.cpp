@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-
 namespace softnpu::graph {
 namespace {
 
@@ -129,8 +128,9 @@ class Planner {
         if (input.value == kNoValue || input.on_host) continue;
         const ValueId root = graph_.root(input.value);
         Placement& placement = plan_.placements[root];
-        const bool is_kept = graph_.values[root].kind == ValueKind::kConstant ||
-                             (is_constant_[root] && graph_.values[root].kind == ValueKind::kResult && !plan_.is_prologue[i]);
+        const bool is_kept =
+            graph_.values[root].kind == ValueKind::kConstant ||
+            (is_constant_[root] && graph_.values[root].kind == ValueKind::kResult && !plan_.is_prologue[i]);
         if (!is_kept || placement.region != Region::kNone) continue;
         placement = {Region::kWeights, plan_.weight_bytes};
         plan_.weight_bytes += aligned(byte_count(graph_.values[root]));

@@ -16,7 +16,7 @@ struct Placement {
 
 struct MemoryPlan {
   std::vector<Placement> placements;  // of each value; a view's is that of its root
-  std::vector<bool> is_prologue;      // of each node: it depends on constants only and runs once, when a model is loaded
+  std::vector<bool> is_prologue;  // of each node: it depends on constants only and runs once, when a model is loaded
   size_t weight_bytes = 0;
   size_t work_bytes = 0;
 };

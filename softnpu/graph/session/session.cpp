@@ -26,7 +26,8 @@ void set_sizes(const Value& value, aclTensor* tensor) {
   tensor->format = ACL_FORMAT_ND;
   tensor->strides = Dims(value.dims.size());
   int64_t stride = 1;
-  for (size_t i = value.dims.size(); i-- > 0; stride *= std::max<int64_t>(value.dims[i], 1)) tensor->strides[i] = stride;
+  for (size_t i = value.dims.size(); i-- > 0; stride *= std::max<int64_t>(value.dims[i], 1))
+    tensor->strides[i] = stride;
 }
 
 // What a run may write to a value without elements.
