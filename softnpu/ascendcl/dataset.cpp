@@ -2,9 +2,11 @@
 
 #include "ascendcl/dataset.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "ascendcl/api.h"
+#include "ascendcl/tensor_desc.h"
 #include "base/no_destroy.h"
 #include "base/text.h"
 
@@ -17,6 +19,10 @@ using softnpu::Status;
 Handles<aclmdlDataset>& softnpu::datasets() {
   static NoDestroy<Handles<aclmdlDataset>> instance("dataset");
   return instance.get();
+}
+
+aclmdlDataset::~aclmdlDataset() {
+  for (const aclTensorDesc* desc : descs) (void)softnpu::tensor_descs().remove(desc);
 }
 
 aclmdlDataset* aclmdlCreateDataset() {
@@ -66,4 +72,36 @@ aclDataBuffer* aclmdlGetDatasetBuffer(const aclmdlDataset* dataset, size_t index
     return Status::ok();
   });
   return buffer;
+}
+
+// The sizes of an input of the next runs. The description may be destroyed afterwards.
+aclError aclmdlSetDatasetTensorDesc(aclmdlDataset* dataset, aclTensorDesc* tensorDesc, size_t index) {
+  return api("aclmdlSetDatasetTensorDesc", [&]() -> Status {
+    std::shared_ptr<aclmdlDataset> found;
+    SOFTNPU_RETURN_IF_ERROR(datasets().find(dataset, &found));
+    std::shared_ptr<aclTensorDesc> desc;
+    SOFTNPU_RETURN_IF_ERROR(softnpu::tensor_descs().find(tensorDesc, &desc));
+    if (index >= found->buffers.size()) {
+      return {ACL_ERROR_INVALID_PARAM, softnpu::text("buffer ", index, " of ", found->buffers.size())};
+    }
+    found->sizes.resize(std::max(found->sizes.size(), index + 1));
+    found->sizes[index] = desc->dims;
+    return Status::ok();
+  });
+}
+
+// Of an output, after a run of a model with open sizes; the dataset owns it.
+aclTensorDesc* aclmdlGetDatasetTensorDesc(const aclmdlDataset* dataset, size_t index) {
+  aclTensorDesc* desc = nullptr;
+  (void)api("aclmdlGetDatasetTensorDesc", [&]() -> Status {
+    std::shared_ptr<aclmdlDataset> found;
+    SOFTNPU_RETURN_IF_ERROR(datasets().find(dataset, &found));
+    if (index >= found->descs.size()) {
+      return {ACL_ERROR_INVALID_PARAM, softnpu::text("the dataset has descriptions of ", found->descs.size(),
+                                                     " outputs: a run of a model with open sizes writes them")};
+    }
+    desc = found->descs[index];
+    return Status::ok();
+  });
+  return desc;
 }

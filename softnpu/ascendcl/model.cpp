@@ -15,6 +15,7 @@
 #include "ascendcl/api.h"
 #include "ascendcl/data_buffer.h"
 #include "ascendcl/dataset.h"
+#include "ascendcl/tensor_desc.h"
 #include "base/no_destroy.h"
 #include "base/text.h"
 
@@ -104,10 +105,8 @@ Status query(const softnpuModelFile& file, size_t* work, size_t* weights) {
   return engine_status(engine->query(&file, work, weights));
 }
 
-Status buffers_of(const aclmdlDataset* handle, std::vector<softnpuBuffer>* out) {
-  std::shared_ptr<aclmdlDataset> dataset;
-  SOFTNPU_RETURN_IF_ERROR(datasets().find(handle, &dataset));
-  for (const aclDataBuffer* one : dataset->buffers) {
+Status buffers_of(const aclmdlDataset& dataset, std::vector<softnpuBuffer>* out) {
+  for (const aclDataBuffer* one : dataset.buffers) {
     std::shared_ptr<aclDataBuffer> buffer;
     SOFTNPU_RETURN_IF_ERROR(data_buffers().find(one, &buffer));
     out->push_back({buffer->data, buffer->size});
@@ -115,15 +114,64 @@ Status buffers_of(const aclmdlDataset* handle, std::vector<softnpuBuffer>* out) 
   return Status::ok();
 }
 
+// The sizes of the inputs: those of the dataset, else the fixed ones.
+Status sizes_of(const LoadedModel& model, const aclmdlDataset& inputs, std::vector<std::vector<int64_t>>* out) {
+  const softnpuGraphEngine* engine = graph_engine();
+  const int64_t* entries = nullptr;
+  size_t count = 0;
+  size_t width = 0;
+  engine->list(model.get(), &entries, &count, &width);
+  const size_t own = engine->count(model.get(), 0) - (count > 0 ? 1 : 0);
+  for (size_t i = 0; i < own; ++i) {
+    if (i < inputs.sizes.size() && !inputs.sizes[i].empty()) {
+      out->push_back(inputs.sizes[i]);
+      continue;
+    }
+    softnpuModelTensor tensor;
+    engine->describe(model.get(), 0, i, &tensor);
+    out->emplace_back(tensor.dims, tensor.dims + tensor.rank);
+  }
+  return Status::ok();
+}
+
+// Describes the outputs of a run in their dataset.
+void describe_output(void* state, size_t index, const softnpuModelTensor* tensor) {
+  auto& dataset = *static_cast<aclmdlDataset*>(state);
+  auto desc = std::make_shared<aclTensorDesc>();
+  desc->dtype = tensor->dtype;
+  desc->format = tensor->format;
+  desc->dims.assign(tensor->dims, tensor->dims + tensor->rank);
+  if (index < dataset.descs.size()) {
+    (void)tensor_descs().remove(dataset.descs[index]);
+    dataset.descs[index] = tensor_descs().add(std::move(desc));
+  } else {
+    dataset.descs.push_back(tensor_descs().add(std::move(desc)));
+  }
+}
+
 Status run(uint32_t id, const aclmdlDataset* input, const aclmdlDataset* output, aclrtStream stream) {
   std::shared_ptr<LoadedModel> model;
   SOFTNPU_RETURN_IF_ERROR(find_model(id, &model));
+  std::shared_ptr<aclmdlDataset> given;
+  std::shared_ptr<aclmdlDataset> made;
+  SOFTNPU_RETURN_IF_ERROR(datasets().find(input, &given));
+  SOFTNPU_RETURN_IF_ERROR(datasets().find(output, &made));
   std::vector<softnpuBuffer> inputs;
   std::vector<softnpuBuffer> outputs;
-  SOFTNPU_RETURN_IF_ERROR(buffers_of(input, &inputs));
-  SOFTNPU_RETURN_IF_ERROR(buffers_of(output, &outputs));
-  return engine_status(
-      graph_engine()->run(model->get(), inputs.data(), inputs.size(), outputs.data(), outputs.size(), stream));
+  SOFTNPU_RETURN_IF_ERROR(buffers_of(*given, &inputs));
+  SOFTNPU_RETURN_IF_ERROR(buffers_of(*made, &outputs));
+  softnpuModelCall call{inputs.data(), inputs.size(), outputs.data(), outputs.size(), nullptr, 0, nullptr, nullptr};
+  std::vector<std::vector<int64_t>> sizes;
+  std::vector<softnpuSizes> views;
+  if (graph_engine()->is_open(model->get()) != 0) {
+    SOFTNPU_RETURN_IF_ERROR(sizes_of(*model, *given, &sizes));
+    views = engine_sizes(sizes);
+    call.sizes = views.data();
+    call.sizeCount = views.size();
+    call.report = &describe_output;
+    call.state = made.get();
+  }
+  return engine_status(graph_engine()->run(model->get(), &call, stream));
 }
 
 // A null stream of aclmdlExecuteAsync is the context's default one.

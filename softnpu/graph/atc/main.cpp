@@ -16,6 +16,7 @@ using softnpu::Status;
 using softnpu::text;
 using softnpu::graph::CompileOptions;
 using softnpu::graph::CompileReport;
+using softnpu::graph::ListKind;
 
 namespace {
 
@@ -45,9 +46,8 @@ Status read_sizes(const std::string& value, CompileOptions* out) {
     std::vector<int64_t> sizes;
     for (const std::string& size : parts_of(one.substr(colon + 1), ',')) {
       if (size == "-1") {
-        return wrong(
-            "--input_shape: sizes of -1, which a run decides, are not implemented: compile one model for each "
-            "size");
+        sizes.push_back(-1);
+        continue;
       }
       if (size.size() > 18 || size.find_first_not_of("0123456789") != std::string::npos) {
         return wrong(text("--input_shape: \"", size, "\" of ", one, " is no size"));
@@ -57,6 +57,24 @@ Status read_sizes(const std::string& value, CompileOptions* out) {
     out->input_sizes[one.substr(0, colon)] = std::move(sizes);
   }
   return Status::ok();
+}
+
+// "1,2,8" of batches; "224,224;448,448" of images; "1,128;2,64" of all open sizes.
+Status read_list(ListKind kind, const std::string& value, CompileOptions* out) {
+  if (out->list_kind != ListKind::kNone) return wrong("one list of sizes can be given");
+  out->list_kind = kind;
+  for (const std::string& entry : parts_of(value, kind == ListKind::kBatch ? ',' : ';')) {
+    std::vector<int64_t>& sizes = out->list.emplace_back();
+    for (const std::string& size : parts_of(entry, ',')) {
+      if (size.size() > 18 || size.find_first_not_of("0123456789") != std::string::npos) {
+        return wrong(text("\"", size, "\" is no size"));
+      }
+      sizes.push_back(std::stoll(size));
+    }
+    if (kind == ListKind::kImage && sizes.size() != 2) return wrong("--dynamic_image_size: pairs of height and width");
+    if (sizes.size() != out->list[0].size()) return wrong("the entries of a list of sizes differ in length");
+  }
+  return out->list.empty() ? wrong("a list of sizes is empty") : Status::ok();
 }
 
 Status read_output_type(const std::string& value, CompileOptions* out) {
@@ -122,6 +140,12 @@ const std::map<std::string_view, Read>& options() {
        }},
       {"soc_version", nothing},
       {"input_shape", [](const std::string& value, Arguments* out) { return read_sizes(value, &out->compile); }},
+      {"dynamic_batch_size",
+       [](const std::string& value, Arguments* out) { return read_list(ListKind::kBatch, value, &out->compile); }},
+      {"dynamic_image_size",
+       [](const std::string& value, Arguments* out) { return read_list(ListKind::kImage, value, &out->compile); }},
+      {"dynamic_dims",
+       [](const std::string& value, Arguments* out) { return read_list(ListKind::kDims, value, &out->compile); }},
       {"input_format",
        [](const std::string& value, Arguments*) {
          if (value == "NCHW" || value == "ND" || value == "NCDHW") return Status::ok();

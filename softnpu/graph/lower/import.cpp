@@ -269,6 +269,15 @@ Status Importer::run(const ImportOptions& options, Graph* out) {
   return check(*out);
 }
 
+Status check_operators(const onnx::Model& model) {
+  try {
+    Importer(model).check_operators();
+  } catch (const Refused& reason) {
+    return {ACL_ERROR_PARSE_MODEL, reason.what()};
+  }
+  return Status::ok();
+}
+
 Status import_model(const onnx::Model& model, const ImportOptions& options, Graph* out) {
   return Importer(model).run(options, out);
 }

@@ -20,6 +20,9 @@ struct ImportOptions {
 // Needs a current device. Errors name the node, and all missing operators at once.
 Status import_model(const onnx::Model& model, const ImportOptions& options, Graph* out);
 
+// Fails if operators are missing, and names them all; needs no sizes.
+Status check_operators(const onnx::Model& model);
+
 // Values by their names, of a graph and those around it.
 struct Scope {
   const Scope* outer = nullptr;
@@ -33,11 +36,11 @@ class Importer {
   explicit Importer(const onnx::Model& model) : model_(model) {}
 
   Status run(const ImportOptions& options, Graph* out);
+  void check_operators() const;
   // Lowers the nodes of a graph in an attribute; returns its outputs. `inputs` are the values of its inputs.
   std::vector<ValueId> inline_graph(const onnx::GraphDef& graph, const std::vector<ValueId>& inputs);
 
  private:
-  void check_operators() const;
   void add_inputs(const ImportOptions& options, Scope* scope);
   void add_initializers(const onnx::GraphDef& graph, Scope* scope);
   void lower_nodes(const std::vector<onnx::NodeDef>& nodes, const std::map<std::string, int64_t>& opsets, Scope* scope);

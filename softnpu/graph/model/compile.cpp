@@ -65,6 +65,42 @@ Status try_session(const std::shared_ptr<const Graph>& graph) {
   return session->try_plan();
 }
 
+Status try_graph(const onnx::Model& model, const ImportOptions& import, Graph* out, CompileReport* report) {
+  auto graph = std::make_shared<Graph>();
+  SOFTNPU_RETURN_IF_ERROR(import_model(model, import, graph.get()));
+  SOFTNPU_RETURN_IF_ERROR(try_session(graph));
+  const MemoryPlan memory = plan_memory(*graph);
+  report->operators = std::max(report->operators, graph->nodes.size());
+  report->work_bytes = std::max(report->work_bytes, memory.work_bytes);
+  report->weight_bytes = std::max(report->weight_bytes, memory.weight_bytes);
+  *out = *graph;
+  return Status::ok();
+}
+
+// Every entry of the list is tried. Without a list a run's sizes are not known before.
+Status try_source(const onnx::Model& model, const Source& source, CompileReport* report) {
+  if (std::ranges::any_of(model.graph.initializers, &onnx::Tensor::is_external)) {
+    return {ACL_ERROR_PARSE_MODEL,
+            "a model with external data and open sizes is not implemented: give all sizes, or save it as one file"};
+  }
+  SOFTNPU_RETURN_IF_ERROR(check_operators(model));
+  const std::vector<OpenTensor> inputs = inputs_of(model, source);
+  for (const auto& [name, sizes] : source.import.input_sizes) {
+    if (std::ranges::find(inputs, name, &OpenTensor::name) == inputs.end()) {
+      return {ACL_ERROR_INVALID_PARAM, text("--input_shape names ", name, ", which is no input of the model")};
+    }
+  }
+  for (const Ints& entry : source.list) {
+    std::vector<Ints> sizes;
+    Graph graph;
+    SOFTNPU_RETURN_IF_ERROR(sizes_for(inputs, source.kind, entry, &sizes));
+    ImportOptions import = source.import;
+    for (size_t i = 0; i < inputs.size(); ++i) import.input_sizes[inputs[i].name] = sizes[i];
+    SOFTNPU_RETURN_IF_ERROR(try_graph(model, import, &graph, report));
+  }
+  return Status::ok();
+}
+
 Status write_file(const std::string& path, const std::string& bytes) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -81,13 +117,14 @@ Status compile_bytes(const void* bytes, size_t size, std::string* out) {
   auto graph = std::make_shared<Graph>();
   SOFTNPU_RETURN_IF_ERROR(import_model(model, {}, graph.get()));
   SOFTNPU_RETURN_IF_ERROR(try_session(graph));
-  *out = write_om(*graph);
+  *out = write_om({std::move(*graph), {}});
   return Status::ok();
 }
 
 Status compile_model(const CompileOptions& options, CompileReport* report) {
   onnx::Model model;
-  SOFTNPU_RETURN_IF_ERROR(onnx::read_model_file(options.model, &model));
+  Bytes whole;
+  SOFTNPU_RETURN_IF_ERROR(onnx::read_model_file(options.model, &model, &whole));
   ImportOptions import;
   import.input_sizes = options.input_sizes;
   import.output_dtype = options.output_dtype;
@@ -96,14 +133,20 @@ Status compile_model(const CompileOptions& options, CompileReport* report) {
   }
   Device device;
   SOFTNPU_RETURN_IF_ERROR(device.open());
-  auto graph = std::make_shared<Graph>();
-  if (Status status = import_model(model, import, graph.get()); !status.is_ok()) {
-    return {status.code(), text(options.model, ": ", status.message())};
+  const auto has_open = [](const auto& one) { return std::ranges::find(one.second, -1) != one.second.end(); };
+  CompiledModel compiled;
+  Status status;
+  if (std::ranges::any_of(options.input_sizes, has_open)) {
+    compiled.source = Source{whole, std::move(import), options.list_kind, options.list};
+    status = try_source(model, *compiled.source, report);
+  } else {
+    status = options.list.empty()
+                 ? try_graph(model, import, &compiled.graph, report)
+                 : Status(ACL_ERROR_INVALID_PARAM, "a list of sizes needs open sizes: -1 in --input_shape");
   }
-  SOFTNPU_RETURN_IF_ERROR(try_session(graph));
-  const MemoryPlan memory = plan_memory(*graph);
-  *report = {model.graph.nodes.size(), graph->nodes.size(), memory.work_bytes, memory.weight_bytes};
-  return write_file(options.output, write_om(*graph));
+  if (!status.is_ok()) return {status.code(), text(options.model, ": ", status.message())};
+  report->nodes = model.graph.nodes.size();
+  return write_file(options.output, write_om(compiled));
 }
 
 }  // namespace softnpu::graph

@@ -6,13 +6,16 @@
 #include <vector>
 
 #include "base/status.h"
+#include "graph/model/list_kind.h"
 
 namespace softnpu::graph {
 
 struct CompileOptions {
-  std::string model;   // path of the .onnx
-  std::string output;  // path of the .om
-  std::map<std::string, std::vector<int64_t>> input_sizes;
+  std::string model;                                        // path of the .onnx
+  std::string output;                                       // path of the .om
+  std::map<std::string, std::vector<int64_t>> input_sizes;  // -1: a run gives it
+  ListKind list_kind = ListKind::kNone;
+  std::vector<std::vector<int64_t>> list;       // of sizes for the open ones
   std::vector<std::string> outputs;             // "name of a node:index" or names of values; empty: the model's
   aclDataType output_dtype = ACL_DT_UNDEFINED;  // that all outputs are cast to
 };

@@ -10,49 +10,53 @@
 
 #include "base/border.h"
 #include "graph/model/compile.h"
-#include "graph/model/om.h"
-#include "graph/session/session.h"
+#include "graph/model/loaded.h"
 #include "softnpu/graph.h"
 
 using softnpu::api;
 using softnpu::Status;
 using softnpu::graph::Buffer;
 using softnpu::graph::Graph;
+using softnpu::graph::Ints;
+using softnpu::graph::LoadedGraph;
 using softnpu::graph::Session;
-using softnpu::graph::ValueId;
 
 struct softnpuModel {
-  std::shared_ptr<const Graph> graph;
-  std::unique_ptr<Session> session;
+  std::unique_ptr<LoadedGraph> graph;
+  std::vector<int64_t> list;  // the entries one behind the other
 };
 
 namespace {
 
-std::string_view bytes_of(const softnpuModelFile& file) { return {static_cast<const char*>(file.data), file.bytes}; }
+softnpuModelTensor tensor_of(const LoadedGraph::Tensor& tensor) {
+  return {tensor.name.c_str(), tensor.dtype,        tensor.sizes.size() == 4 ? ACL_FORMAT_NCHW : ACL_FORMAT_ND,
+          tensor.sizes.data(), tensor.sizes.size(), tensor.bytes};
+}
+
+Status read(const softnpuModelFile& file, softnpu::graph::CompiledModel* out) {
+  auto bytes = std::make_shared<std::vector<char>>(file.bytes);
+  if (file.bytes > 0) std::memcpy(bytes->data(), file.data, file.bytes);
+  const std::string_view own(bytes->data(), bytes->size());
+  return softnpu::graph::read_om(own, std::move(bytes), out);
+}
 
 aclError query(const softnpuModelFile* file, size_t* work, size_t* weights) {
   return api("aclmdlQuerySize", [&] {
-    Graph graph;
-    SOFTNPU_RETURN_IF_ERROR(softnpu::graph::read_om(bytes_of(*file), nullptr, &graph));
-    const softnpu::graph::MemoryPlan plan = softnpu::graph::plan_memory(graph);
-    *work = plan.work_bytes;
-    *weights = plan.weight_bytes;
-    return Status::ok();
+    softnpu::graph::CompiledModel model;
+    SOFTNPU_RETURN_IF_ERROR(read(*file, &model));
+    return LoadedGraph::query(model, work, weights);
   });
 }
 
 aclError load(const softnpuModelFile* file, const softnpuModelMemory* memory, softnpuModel** out) {
   return api("aclmdlLoad", [&] {
-    auto bytes = std::make_shared<std::vector<char>>(file->bytes);
-    if (file->bytes > 0) std::memcpy(bytes->data(), file->data, file->bytes);
-    const std::string_view own(bytes->data(), bytes->size());
-    auto graph = std::make_shared<Graph>();
-    SOFTNPU_RETURN_IF_ERROR(softnpu::graph::read_om(own, bytes, graph.get()));
+    softnpu::graph::CompiledModel compiled;
+    SOFTNPU_RETURN_IF_ERROR(read(*file, &compiled));
     auto model = std::make_unique<softnpuModel>();
     const Session::GivenMemory given{{memory->work.data, memory->work.bytes},
                                      {memory->weights.data, memory->weights.bytes}};
-    SOFTNPU_RETURN_IF_ERROR(Session::create(graph, given, &model->session));
-    model->graph = std::move(graph);
+    SOFTNPU_RETURN_IF_ERROR(LoadedGraph::load(std::move(compiled), given, &model->graph));
+    for (const Ints& entry : model->graph->list()) model->list.insert(model->list.end(), entry.begin(), entry.end());
     *out = model.release();
     return Status::ok();
   });
@@ -60,17 +64,14 @@ aclError load(const softnpuModelFile* file, const softnpuModelMemory* memory, so
 
 void unload(softnpuModel* model) { std::unique_ptr<softnpuModel>(model).reset(); }
 
-const std::vector<ValueId>& tensors(const softnpuModel* model, int32_t is_output) {
-  return is_output != 0 ? model->graph->outputs : model->graph->inputs;
+const std::vector<LoadedGraph::Tensor>& tensors(const softnpuModel* model, int32_t is_output) {
+  return is_output != 0 ? model->graph->outputs() : model->graph->inputs();
 }
 
 size_t count(const softnpuModel* model, int32_t is_output) { return tensors(model, is_output).size(); }
 
 void describe(const softnpuModel* model, int32_t is_output, size_t index, softnpuModelTensor* out) {
-  const softnpu::graph::Value& value = model->graph->values[tensors(model, is_output)[index]];
-  const bool is_image = value.dims.size() == 4;
-  *out = {value.name.c_str(), value.dtype,       is_image ? ACL_FORMAT_NCHW : ACL_FORMAT_ND,
-          value.dims.data(),  value.dims.size(), softnpu::graph::byte_count(value)};
+  *out = tensor_of(tensors(model, is_output)[index]);
 }
 
 std::vector<Buffer> buffers(const softnpuBuffer* first, size_t count) {
@@ -79,18 +80,71 @@ std::vector<Buffer> buffers(const softnpuBuffer* first, size_t count) {
   return made;
 }
 
-aclError run(softnpuModel* model, const softnpuBuffer* inputs, size_t input_count, const softnpuBuffer* outputs,
-             size_t output_count, aclrtStream stream) {
+// The session of a call; reports its outputs.
+Status find_session(softnpuModel* model, const softnpuModelCall& call, std::shared_ptr<Session>* out) {
+  std::vector<Ints> sizes;
+  for (const softnpuSizes& one : std::span(call.sizes, call.sizeCount)) {
+    sizes.emplace_back(one.dims, one.dims + one.rank);
+  }
+  SOFTNPU_RETURN_IF_ERROR(model->graph->session(sizes, out));
+  if (call.report == nullptr) return Status::ok();
+  const Graph& graph = (*out)->graph();
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    const softnpu::graph::Value& value = graph.values[graph.outputs[i]];
+    const LoadedGraph::Tensor output{
+        value.name, value.dtype, {value.dims.begin(), value.dims.end()}, byte_count(value)};
+    const softnpuModelTensor tensor = tensor_of(output);
+    call.report(call.state, i, &tensor);
+  }
+  return Status::ok();
+}
+
+aclError run(softnpuModel* model, const softnpuModelCall* call, aclrtStream stream) {
   return api("aclmdlExecute", [&] {
-    SOFTNPU_RETURN_IF_ERROR(model->session->run(buffers(inputs, input_count), buffers(outputs, output_count), stream));
-    return stream == nullptr ? model->session->wait() : Status::ok();
+    std::shared_ptr<Session> session;
+    SOFTNPU_RETURN_IF_ERROR(find_session(model, *call, &session));
+    // The list's own input has no part in the run.
+    const size_t inputs = call->inputCount - (model->list.empty() || call->inputCount == 0 ? 0 : 1);
+    SOFTNPU_RETURN_IF_ERROR(
+        session->run(buffers(call->inputs, inputs), buffers(call->outputs, call->outputCount), stream));
+    return stream == nullptr ? session->wait() : Status::ok();
   });
 }
+
+aclError resolve(softnpuModel* model, const softnpuModelCall* call) {
+  return api("aclmdlGetCurOutputDims", [&] {
+    std::shared_ptr<Session> session;
+    return find_session(model, *call, &session);
+  });
+}
+
+int32_t list(const softnpuModel* model, const int64_t** entries, size_t* count, size_t* width) {
+  *entries = model->list.data();
+  *count = model->graph->list().size();
+  *width = *count == 0 ? 0 : model->list.size() / *count;
+  return static_cast<int32_t>(model->graph->list_kind());
+}
+
+aclError sizes(softnpuModel* model, const int64_t* entry, size_t width,
+               void (*report)(void* state, size_t index, const softnpuSizes* sizes), void* state) {
+  return api("aclmdlSetInputDynamicDims", [&] {
+    std::vector<Ints> found;
+    SOFTNPU_RETURN_IF_ERROR(model->graph->sizes_of({entry, entry + width}, &found));
+    for (size_t i = 0; i < found.size(); ++i) {
+      const softnpuSizes one{found[i].data(), found[i].size()};
+      report(state, i, &one);
+    }
+    return Status::ok();
+  });
+}
+
+int32_t is_open(const softnpuModel* model) { return model->graph->has_open_sizes() ? 1 : 0; }
 
 }  // namespace
 
 const softnpuGraphEngine* softnpuGetGraphEngine() {
-  static const softnpuGraphEngine engine = {&query, &load, &unload, &count, &describe, &run};
+  static const softnpuGraphEngine engine = {&query, &load,    &unload, &count, &describe,
+                                            &run,   &resolve, &list,   &sizes, &is_open};
   return &engine;
 }
 

@@ -63,7 +63,7 @@ struct Table {
 struct OwnHeader {
   std::array<char, 8> magic;
   uint32_t version;
-  uint32_t padding;
+  uint32_t is_source;
 };
 
 template <typename T>
@@ -88,11 +88,19 @@ bool read(std::string_view bytes, size_t offset, T* out) {
 
 }  // namespace
 
-std::string write_om(const Graph& graph) {
-  const Serialized parts = serialize(graph);
+std::string write_om(const CompiledModel& model) {
+  const Graph& graph = model.graph;
+  Serialized parts;
+  // A source is in place of the graph's structure.
+  if (model.source.has_value()) {
+    parts.structure = serialize(*model.source);
+  } else {
+    parts = serialize(graph);
+  }
   OwnHeader own{};
   std::ranges::copy(kOwnMagic, own.magic.begin());
   own.version = kOwnVersion;
+  own.is_source = model.source.has_value() ? 1 : 0;
   Table table{2, 0, {}};
   table.partitions[0] = {kStructure, 0, 0, sizeof(OwnHeader) + parts.structure.size()};
   // Constants are aligned in the file, and so in a buffer that is.
@@ -120,6 +128,7 @@ std::string write_om(const Graph& graph) {
   header.operators = static_cast<uint32_t>(graph.nodes.size());
   std::ranges::copy(std::string_view("softnpu"), header.platform_version.begin());
   header.model_count = 1;
+  header.has_open_sizes = static_cast<uint8_t>(own.is_source);
   header.model_length = body.size();
 
   std::string file;
@@ -128,7 +137,7 @@ std::string write_om(const Graph& graph) {
   return file + body;
 }
 
-Status read_om(std::string_view bytes, std::shared_ptr<const void> owner, Graph* out) {
+Status read_om(std::string_view bytes, std::shared_ptr<const void> owner, CompiledModel* out) {
   Header header{};
   if (!read(bytes, 0, &header) || header.magic != kMagic) {
     return unusable("this is no compiled model (.om): compile one with atc");
@@ -165,7 +174,10 @@ Status read_om(std::string_view bytes, std::shared_ptr<const void> owner, Graph*
     return unusable(text("the model has version ", own.version, " of softnpu's format, this softnpu reads version ",
                          kOwnVersion, ": compile it again"));
   }
-  return deserialize(parts[0].substr(sizeof(OwnHeader)), parts[1], std::move(owner), out);
+  const std::string_view structure = parts[0].substr(sizeof(OwnHeader));
+  if (own.is_source == 1) return deserialize(structure, std::move(owner), &out->source.emplace());
+  if (own.is_source != 0) return unusable("the model's graph is damaged");
+  return deserialize(structure, parts[1], std::move(owner), &out->graph);
 }
 
 }  // namespace softnpu::graph

@@ -37,7 +37,8 @@ struct Tensor {
   std::string name;
   int32_t dtype = kUndefined;
   Dims dims;
-  Bytes bytes;  // elements one after the other
+  Bytes bytes;               // elements one after the other
+  bool is_external = false;  // they were in another file
 };
 
 struct GraphDef;
@@ -104,7 +105,8 @@ struct Model {
 // Reads a serialized ModelProto. `folder` has the files of external data. Tensors refer to `message`, which `owner`
 // keeps, or have bytes of their own.
 Status read_model(std::string_view message, std::shared_ptr<const void> owner, const std::string& folder, Model* out);
-Status read_model_file(const std::string& path, Model* out);
+// `bytes`, if it is given, gets the file's.
+Status read_model_file(const std::string& path, Model* out, Bytes* bytes = nullptr);
 
 // The elements of a serialized TensorProto.
 Status read_tensor(std::string_view message, const std::shared_ptr<const void>& owner, const std::string& folder,

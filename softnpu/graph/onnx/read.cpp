@@ -189,7 +189,7 @@ Status read_model(std::string_view message, std::shared_ptr<const void> owner, c
   return Status::ok();
 }
 
-Status read_model_file(const std::string& path, Model* out) {
+Status read_model_file(const std::string& path, Model* out, Bytes* whole) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file.is_open()) return {ACL_ERROR_INVALID_FILE, text("the file ", path, " cannot be read")};
   auto bytes = std::make_shared<std::vector<char>>(static_cast<size_t>(file.tellg()));
@@ -199,6 +199,7 @@ Status read_model_file(const std::string& path, Model* out) {
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash == 0 ? 1 : slash);
   const std::string_view message(bytes->data(), bytes->size());
+  if (whole != nullptr) *whole = {message.data(), message.size(), bytes};
   const Status status = read_model(message, std::move(bytes), folder, out);
   return status.is_ok() ? Status::ok() : Status(status.code(), text(path, ": ", status.message()));
 }
