@@ -9,6 +9,7 @@ import numpy as np
 
 LIB = Path(__file__).resolve().parents[2] / "build/python/torch_npu/lib"
 HOST_TO_DEVICE, DEVICE_TO_HOST = 1, 2
+INITIALIZED = 100002
 # aclDataType to numpy's names; bfloat16 is one of ml_dtypes.
 DTYPES = {
     0: "float32",
@@ -64,7 +65,8 @@ def acl() -> ctypes.CDLL:
         getattr(library, f"aclmdlGet{name}").restype = ctypes.c_size_t
     for name in ("aclmdlGetInputNameByIndex", "aclmdlGetOutputNameByIndex"):
         getattr(library, name).restype = ctypes.c_char_p
-    call(library.aclInit(None), library)
+    if (code := library.aclInit(None)) != INITIALIZED:  # torch_npu may have been first
+        call(code, library)
     call(library.aclrtSetDevice(0), library)
     return library
 

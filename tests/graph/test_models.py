@@ -63,9 +63,12 @@ def test_descriptions(small):
     with pytest.raises(AclError, match="has 1 outputs, not 1"):
         model.dims("Output", 1)
     np.testing.assert_allclose(model.run([X])[0], expected(X), rtol=1e-6)
-    with pytest.raises(AclError, match="fixed sizes"):
+    dataset = Dataset([24])
+    with pytest.raises(AclError, match="not compiled with such a list"):
         call(
-            acl().aclmdlSetDynamicBatchSize(model.id, None, ctypes.c_size_t(0), ctypes.c_uint64(1))
+            acl().aclmdlSetDynamicBatchSize(
+                model.id, dataset.handle, ctypes.c_size_t(0), ctypes.c_uint64(1)
+            )
         )
     model.close()
     with pytest.raises(AclError, match="is not loaded"):
