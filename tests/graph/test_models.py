@@ -120,6 +120,25 @@ def test_memory_of_the_caller(small):
     call(acl().aclmdlUnload(identity))
 
 
+def test_work_memory_is_used_again():
+    """A chain needs two buffers, whatever its length; constants are summed once, when the model is loaded."""
+    count = 40
+    nodes = [helper.make_node("Add", ["w", "w"], ["v"])]
+    nodes += [
+        helper.make_node("Add", [f"x{i}" if i else "x", "v"], [f"x{i + 1}"]) for i in range(count)
+    ]
+    w = np.ones((1, 1024), np.float32)
+    om = compiled(nodes, {"x": [1, 1024]}, {f"x{count}": [1, 1024]}, {"w": w})
+    work, weights = ctypes.c_size_t(), ctypes.c_size_t()
+    size = ctypes.c_size_t(len(om))
+    call(acl().aclmdlQuerySizeFromMem(om, size, ctypes.byref(work), ctypes.byref(weights)))
+    assert work.value == 2 * w.nbytes
+    assert weights.value == 2 * w.nbytes
+    model = Model(om)
+    np.testing.assert_array_equal(model.run([w])[0], w + 2 * count)
+    model.close()
+
+
 def test_streams_and_threads(small):
     """Runs of one model follow each other whatever stream and thread they come from."""
     model = Model(small)

@@ -92,6 +92,31 @@ def test_any_sizes(path):
     model.close()
 
 
+def test_weights_are_shared(tmp_path):
+    """Two entries of a list need the weights once."""
+    weight = np.ones((256, 4096), np.float32)
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "w"], ["y"])],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", 256])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["batch", 4096])],
+        [numpy_helper.from_array(weight, "w")],
+    )
+    file = tmp_path / "large.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), file)
+    free, total = ctypes.c_size_t(), ctypes.c_size_t()
+
+    def used() -> int:
+        call(acl().aclrtGetMemInfo(1, ctypes.byref(free), ctypes.byref(total)))
+        return total.value - free.value
+
+    before = used()
+    model = compiled(file, "--input_shape=x:-1,256", "--dynamic_batch_size=1,2,4,8")
+    assert weight.nbytes <= used() - before < 2 * weight.nbytes
+    model.close()
+    assert used() - before < weight.nbytes
+
+
 def test_a_list_of_batches(path):
     model = compiled(path, "--input_shape=x:-1,2,3", "--dynamic_batch_size=1,4")
     assert model.names("Input") == ["x", "ascend_mbatch_shape_data"]

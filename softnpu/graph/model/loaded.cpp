@@ -111,9 +111,12 @@ Status LoadedGraph::session(const std::vector<Ints>& sizes, std::shared_ptr<Sess
     auto graph = std::make_shared<Graph>();
     SOFTNPU_RETURN_IF_ERROR(lower(model_, *source_, open_inputs_, sizes, graph.get()));
     std::unique_ptr<Session> made;
-    SOFTNPU_RETURN_IF_ERROR(Session::create(std::move(graph), {}, &made));
+    SOFTNPU_RETURN_IF_ERROR(Session::create(std::move(graph), {{}, {}, &constants_}, &made));
     sessions_.emplace_front(sizes, std::move(made));
-    if (sessions_.size() > kMaxSessions) sessions_.pop_back();
+    if (sessions_.size() > kMaxSessions) {
+      sessions_.pop_back();
+      constants_.prune();
+    }
   }
   *out = sessions_.front().second;
   return Status::ok();

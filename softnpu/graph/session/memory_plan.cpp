@@ -12,6 +12,8 @@ namespace {
 using Region = Placement::Region;
 constexpr size_t kAlignment = 64;  // a cache line: two values never share one
 
+constexpr size_t kLeastShared = 1024;  // bytes: smaller constants are not worth an allocation
+
 size_t aligned(size_t bytes) { return (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment; }
 
 // Free parts of one range of addresses, which grows.
@@ -77,7 +79,7 @@ class Arena {
 
 class Planner {
  public:
-  explicit Planner(const Graph& graph) : graph_(graph) {
+  Planner(const Graph& graph, bool shares) : graph_(graph), shares_(shares) {
     plan_.placements.resize(graph.values.size());
     plan_.is_prologue.resize(graph.nodes.size());
   }
@@ -132,6 +134,12 @@ class Planner {
             graph_.values[root].kind == ValueKind::kConstant ||
             (is_constant_[root] && graph_.values[root].kind == ValueKind::kResult && !plan_.is_prologue[i]);
         if (!is_kept || placement.region != Region::kNone) continue;
+        const bool is_large = byte_count(graph_.values[root]) >= kLeastShared;
+        if (shares_ && is_large && graph_.values[root].kind == ValueKind::kConstant) {
+          placement = {Region::kShared, plan_.shared.size()};
+          plan_.shared.push_back(root);
+          continue;
+        }
         placement = {Region::kWeights, plan_.weight_bytes};
         plan_.weight_bytes += aligned(byte_count(graph_.values[root]));
       }
@@ -170,12 +178,13 @@ class Planner {
   }
 
   const Graph& graph_;
+  bool shares_;
   MemoryPlan plan_;
   std::vector<bool> is_constant_;  // known when a model is loaded
 };
 
 }  // namespace
 
-MemoryPlan plan_memory(const Graph& graph) { return Planner(graph).run(); }
+MemoryPlan plan_memory(const Graph& graph, bool shares) { return Planner(graph, shares).run(); }
 
 }  // namespace softnpu::graph

@@ -9,9 +9,9 @@
 namespace softnpu::graph {
 
 struct Placement {
-  enum class Region : uint8_t { kNone, kWeights, kWork, kInput, kOutput };
+  enum class Region : uint8_t { kNone, kWeights, kShared, kWork, kInput, kOutput };
   Region region = Region::kNone;  // kNone: no operator reads it in device memory
-  size_t offset = 0;              // in bytes; of inputs and outputs their number
+  size_t offset = 0;              // in bytes; of shared constants, inputs and outputs their number
 };
 
 struct MemoryPlan {
@@ -19,9 +19,10 @@ struct MemoryPlan {
   std::vector<bool> is_prologue;  // of each node: it depends on constants only and runs once, when a model is loaded
   size_t weight_bytes = 0;
   size_t work_bytes = 0;
+  std::vector<ValueId> shared;  // constants that several sessions have in common
 };
 
-// Takes time n log n for n nodes.
-MemoryPlan plan_memory(const Graph& graph);
+// Takes time n log n for n nodes. With `shares` larger constants are outside of the session's weights.
+MemoryPlan plan_memory(const Graph& graph, bool shares = false);
 
 }  // namespace softnpu::graph

@@ -49,7 +49,7 @@ Session::~Session() {
 
 Status Session::create(std::shared_ptr<const Graph> graph, const GivenMemory& given, std::unique_ptr<Session>* out) {
   SOFTNPU_RETURN_IF_ERROR(check(*graph));
-  MemoryPlan memory = plan_memory(*graph);
+  MemoryPlan memory = plan_memory(*graph, given.shared != nullptr);
   std::unique_ptr<Session> session(new Session(std::move(graph), std::move(memory)));
   SOFTNPU_RETURN_IF_ERROR(status_of(aclrtCreateStream(&session->own_stream_)));
   SOFTNPU_RETURN_IF_ERROR(status_of(aclrtCreateEvent(&session->last_run_)));
@@ -81,6 +81,9 @@ Status Session::allocate(const GivenMemory& given) {
     *out = static_cast<char*>(from.data);
     return Status::ok();
   };
+  for (const ValueId id : memory_.shared) {
+    SOFTNPU_RETURN_IF_ERROR(given.shared->find(graph_->values[id].bytes, &shared_.emplace_back()));
+  }
   SOFTNPU_RETURN_IF_ERROR(take("work", given.work, memory_.work_bytes, &own_work_, &work_));
   return take("weight", given.weights, memory_.weight_bytes, &own_weights_, &weights_);
 }
@@ -100,6 +103,7 @@ void* Session::address(ValueId id) const {
   const Placement& placement = memory_.placements[id];
   switch (placement.region) {
     case Region::kWeights: return weights_ + placement.offset;
+    case Region::kShared: return shared_[placement.offset]->data();
     case Region::kWork: return work_ + placement.offset;
     case Region::kInput: return placement.offset < inputs_.size() ? inputs_[placement.offset].data : nullptr;
     case Region::kOutput: return placement.offset < outputs_.size() ? outputs_[placement.offset].data : nullptr;

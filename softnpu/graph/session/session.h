@@ -10,6 +10,7 @@
 #include "graph/ir/graph.h"
 #include "graph/session/device_memory.h"
 #include "graph/session/memory_plan.h"
+#include "graph/session/shared_constants.h"
 #include "nnopbase/launch_template.h"
 #include "nnopbase/typed_call.h"
 
@@ -23,10 +24,11 @@ struct Buffer {
 
 class Session {
  public:
-  // Memory of the caller, used instead of the session's own if it is given.
+  // Memory of the caller, used instead of the session's own if it is given; constants that other sessions have as well.
   struct GivenMemory {
     Buffer work;
     Buffer weights;
+    SharedConstants* shared = nullptr;
   };
 
   // Needs a current device. Copies the constants to it and runs the nodes that depend on nothing else.
@@ -72,6 +74,7 @@ class Session {
   MemoryPlan memory_;
   DeviceMemory own_work_;
   DeviceMemory own_weights_;
+  std::vector<std::shared_ptr<DeviceMemory>> shared_;
   char* work_ = nullptr;
   char* weights_ = nullptr;
   std::vector<Step> steps_;
