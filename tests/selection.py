@@ -9,6 +9,7 @@ SHARDED = (
     "tests/aclnn/",
     "tests/ascendc/shipped/test_checks.py",
     "tests/compile/test_models.py",
+    "tests/graph/test_node_cases.py",
     "tests/modules/",
     "tests/scalars/",
 )

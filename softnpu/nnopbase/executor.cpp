@@ -15,6 +15,7 @@
 #include "base/threads.h"
 #include "fusion/group.h"
 #include "nnopbase/errors.h"
+#include "nnopbase/launch_planned.h"
 #include "nnopbase/plan_operator.h"
 #include "nnopbase/planned.h"
 #include "softnpu/softnpu.h"
@@ -52,6 +53,17 @@ Status check_workspace(const Plan& plan) {
   if (plan.workspace_bytes.fits() && plan.workspace_bytes.value() >= 0) return Status::ok();
   const std::string said = plan.describe ? plan.describe() : "the call";
   return {ACLNN_ERR_PARAM_INVALID, said + " needs a workspace of more than 2^63 bytes"};
+}
+
+// The workspace of a launch without an executor, in host memory; null if the plan needs none.
+Status make_workspace(const Plan& plan, HostBlock* out) {
+  constexpr int64_t kAlignment = 64;
+  SOFTNPU_RETURN_IF_ERROR(check_workspace(plan));
+  const uint64_t bytes = round_up(plan.workspace_bytes, kAlignment).bytes();
+  if (bytes == 0) return Status::ok();
+  out->reset(std::aligned_alloc(kAlignment, bytes));
+  if (*out != nullptr) return Status::ok();
+  return {ACL_ERROR_BAD_ALLOC, text("no ", bytes, " bytes of host memory are left")};
 }
 
 size_t analyse_group(void* const* states, const size_t* last_readers, size_t count, void** group) noexcept {
@@ -221,18 +233,23 @@ Status launch_executor(const char* op, void* workspace, uint64_t workspace_size,
 }
 
 Status launch_plan(const char* op, Plan plan, aclrtStream stream) {
-  constexpr int64_t kAlignment = 64;
   HostBlock workspace;
-  SOFTNPU_RETURN_IF_ERROR(check_workspace(plan));
-  if (const uint64_t bytes = round_up(plan.workspace_bytes, kAlignment).bytes(); bytes != 0) {
-    workspace.reset(std::aligned_alloc(kAlignment, bytes));
-    if (workspace == nullptr) return {ACL_ERROR_BAD_ALLOC, text("no ", bytes, " bytes of host memory are left")};
-  }
+  SOFTNPU_RETURN_IF_ERROR(make_workspace(plan, &workspace));
   Planned* planned = make_launch(op);
   planned->own.plan = std::move(plan);
   planned->context.workspace = workspace.get();
   planned->context.own_workspace = std::move(workspace);
   return submit(planned, stream);
+}
+
+Status launch_planned(std::shared_ptr<const LaunchTemplate> planned, aclrtStream stream) {
+  HostBlock workspace;
+  SOFTNPU_RETURN_IF_ERROR(make_workspace(planned->plan, &workspace));
+  Planned* launch = make_launch(planned->op);
+  launch->shared = std::move(planned);
+  launch->context.workspace = workspace.get();
+  launch->context.own_workspace = std::move(workspace);
+  return submit(launch, stream);
 }
 
 }  // namespace softnpu

@@ -78,10 +78,12 @@ def test_third_party_libraries_are_outside_the_cann_folder():
     beside = {Path(n).name for n in libraries if Path(n).parent == Path("torch_npu/lib")}
     assert beside == {
         "libtorch_npu.so",
+        "libsoftnpu_graph.so",
         "libsoftnpu_kernel.so",
         "libsoftnpu_workers.so",
         *others,
     }
+    assert "torch_npu/lib/softnpu_atc" in zipfile.ZipFile(wheel).namelist()
     licences = {f"torch_npu/lib/LICENSE.{name}.txt" for name in others.values()}
     licences.add("torch_npu/lib/CHANGES.oneDNN.txt")
     assert licences <= set(zipfile.ZipFile(wheel).namelist())

@@ -1,0 +1,118 @@
+// Control flow that is known when the model is compiled: branches are chosen, loops unrolled.
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "graph/lower/import.h"
+#include "graph/lower/rows.h"
+
+namespace softnpu::graph {
+namespace {
+
+constexpr int64_t kMaxIterations = 10000;
+
+const onnx::GraphDef& graph_of(Call& call, const char* name) {
+  const onnx::Attribute* found = call.attribute(name);
+  if (found == nullptr || found->graph == nullptr) throw Refused(text("the graph ", name, " is missing"));
+  return *found->graph;
+}
+
+void branch(Call& call) {
+  const bool condition = call.build().ints_of(call.in(0)).at(0) != 0;
+  const std::vector<ValueId> results =
+      call.importer().inline_graph(graph_of(call, condition ? "then_branch" : "else_branch"), {});
+  for (size_t i = 0; i < results.size(); ++i) call.set(i, results[i]);
+}
+
+// (count?, condition?, carried...); the body: (iteration, condition, carried...) to (condition, carried..., scanned...)
+void loop(Call& call) {
+  Builder& build = call.build();
+  const onnx::GraphDef& body = graph_of(call, "body");
+  const int64_t most = call.has(0) ? build.ints_of(call.in(0)).at(0) : kMaxIterations + 1;
+  bool goes_on = !call.has(1) || build.ints_of(call.in(1)).at(0) != 0;
+  std::vector<ValueId> carried;
+  for (size_t i = 2; i < call.count(); ++i) carried.push_back(call.in(i));
+  std::vector<std::vector<ValueId>> scanned(call.node().outputs.size() -
+                                            std::min(call.node().outputs.size(), carried.size()));
+  ValueId condition = build.reals({1}, ACL_BOOL, {});
+  for (int64_t i = 0; i < most && goes_on; ++i) {
+    if (i == kMaxIterations) throw Refused(text("a loop of more than ", kMaxIterations, " iterations"));
+    std::vector<ValueId> inputs = {build.ints({i}, {}), condition};
+    inputs.insert(inputs.end(), carried.begin(), carried.end());
+    const std::vector<ValueId> results = call.importer().inline_graph(body, inputs);
+    if (results.size() < carried.size() + 1) throw Refused("the body has too few outputs");
+    condition = results[0];
+    goes_on = build.ints_of(condition).at(0) != 0;
+    for (size_t k = 0; k < carried.size(); ++k) carried[k] = results[1 + k];
+    for (size_t k = 0; k < scanned.size() && 1 + carried.size() + k < results.size(); ++k) {
+      scanned[k].push_back(results[1 + carried.size() + k]);
+    }
+  }
+  for (size_t k = 0; k < carried.size(); ++k) call.set(k, carried[k]);
+  for (size_t k = 0; k < scanned.size(); ++k) {
+    if (scanned[k].empty()) throw Refused("a loop without iterations has results of unknown type");
+    std::vector<Operand> parts;
+    for (const ValueId one : scanned[k]) parts.push_back({one});
+    call.set(carried.size() + k, build.emit("Pack", std::move(parts), {{"axis", int64_t{0}}}));
+  }
+}
+
+// (state..., scanned...); the body: (state..., elements...) to (state..., results...)
+void scan(Call& call) {
+  Builder& build = call.build();
+  if (call.version() < 9) throw Refused("scans of opset 9 and newer are implemented");
+  const onnx::GraphDef& body = graph_of(call, "body");
+  const auto inputs = static_cast<size_t>(call.integer("num_scan_inputs", 0));
+  if (inputs == 0 || inputs > call.count()) throw Refused("num_scan_inputs is wrong");
+  const size_t states = call.count() - inputs;
+  const Ints axes = call.has_attribute("scan_input_axes") ? call.ints("scan_input_axes") : Ints(inputs, 0);
+  const Ints directions =
+      call.has_attribute("scan_input_directions") ? call.ints("scan_input_directions") : Ints(inputs, 0);
+  const size_t results = call.node().outputs.size() - states;
+  const Ints out_axes = call.has_attribute("scan_output_axes") ? call.ints("scan_output_axes") : Ints(results, 0);
+  const Ints out_directions =
+      call.has_attribute("scan_output_directions") ? call.ints("scan_output_directions") : Ints(results, 0);
+  std::vector<ValueId> state(call.inputs().begin(), call.inputs().begin() + static_cast<std::ptrdiff_t>(states));
+  std::vector<std::vector<ValueId>> made(results);
+  int64_t steps = -1;
+  for (size_t k = 0; k < inputs; ++k) {
+    const ValueId x = call.in(states + k);
+    steps = build.dims(x)[Builder::index(axes.at(k), build.rank(x))];
+  }
+  for (int64_t step = 0; step < steps; ++step) {
+    std::vector<ValueId> given = state;
+    for (size_t k = 0; k < inputs; ++k) {
+      const ValueId x = call.in(states + k);
+      const int64_t axis = Builder::index(axes[k], build.rank(x));
+      const int64_t at = directions.at(k) != 0 ? steps - 1 - step : step;
+      Ints sizes = build.sizes(x);
+      sizes.erase(sizes.begin() + axis);
+      given.push_back(build.view(build.slice(x, axis, at, at + 1), sizes));
+    }
+    const std::vector<ValueId> outputs = call.importer().inline_graph(body, given);
+    if (outputs.size() < states + results) throw Refused("the body has too few outputs");
+    for (size_t k = 0; k < states; ++k) state[k] = outputs[k];
+    for (size_t k = 0; k < results; ++k) made[k].push_back(outputs[states + k]);
+  }
+  for (size_t k = 0; k < states; ++k) call.set(k, state[k]);
+  for (size_t k = 0; k < results; ++k) {
+    std::vector<Operand> parts;
+    for (const ValueId one : made[k]) parts.push_back({one});
+    if (out_directions.at(k) != 0) std::ranges::reverse(parts);
+    if (parts.empty()) throw Refused("a scan of nothing has results of unknown type");
+    const int64_t axis = Builder::index(out_axes.at(k), build.rank(made[k][0]) + 1);
+    call.set(states + k, build.emit("Pack", std::move(parts), {{"axis", axis}}));
+  }
+}
+
+constexpr LowerRow kRows[] = {
+    {"If", branch},
+    {"Loop", loop},
+    {"Scan", scan},
+};
+
+}  // namespace
+
+std::span<const LowerRow> control_rows() { return kRows; }
+
+}  // namespace softnpu::graph

@@ -1,0 +1,59 @@
+#pragma once
+// Lowers a model of ONNX to a graph.
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "graph/lower/call.h"
+
+namespace softnpu::graph {
+
+struct ImportOptions {
+  std::map<std::string, Ints> input_sizes;      // of inputs whose sizes the model leaves open
+  std::vector<std::string> outputs;             // names of values; empty: the model's own
+  aclDataType output_dtype = ACL_DT_UNDEFINED;  // of all outputs; undefined: the model's own
+};
+
+// Needs a current device. Errors name the node, and all missing operators at once.
+Status import_model(const onnx::Model& model, const ImportOptions& options, Graph* out);
+
+// Fails if operators are missing, and names them all; needs no sizes.
+Status check_operators(const onnx::Model& model);
+
+// Values by their names, of a graph and those around it.
+struct Scope {
+  const Scope* outer = nullptr;
+  std::map<std::string, ValueId, std::less<>> values;
+
+  const ValueId* find(std::string_view name) const;
+};
+
+class Importer {
+ public:
+  explicit Importer(const onnx::Model& model) : model_(model) {}
+
+  Status run(const ImportOptions& options, Graph* out);
+  void check_operators() const;
+  // Lowers the nodes of a graph in an attribute; returns its outputs. `inputs` are the values of its inputs.
+  std::vector<ValueId> inline_graph(const onnx::GraphDef& graph, const std::vector<ValueId>& inputs);
+
+ private:
+  void add_inputs(const ImportOptions& options, Scope* scope);
+  void add_initializers(const onnx::GraphDef& graph, Scope* scope);
+  void lower_nodes(const std::vector<onnx::NodeDef>& nodes, const std::map<std::string, int64_t>& opsets, Scope* scope);
+  void lower_node(const onnx::NodeDef& node, const std::map<std::string, int64_t>& opsets, Scope* scope);
+  void inline_function(const onnx::FunctionDef& function, const onnx::NodeDef& node, const std::vector<ValueId>& inputs,
+                       Scope* scope);
+  void set_outputs(const std::vector<std::string>& names, aclDataType dtype, const Scope& scope);
+  const onnx::FunctionDef* find_function(const onnx::NodeDef& node) const;
+
+  const onnx::Model& model_;
+  Builder builder_;
+  const Scope* scope_ = nullptr;  // of the node that is lowered
+  int nesting_ = 0;
+};
+
+}  // namespace softnpu::graph

@@ -1,0 +1,152 @@
+#include "graph/model/compile.h"
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <utility>
+
+#include "acl/acl.h"
+#include "base/text.h"
+#include "graph/lower/import.h"
+#include "graph/model/om.h"
+#include "graph/onnx/model.h"
+#include "graph/session/session.h"
+
+namespace softnpu::graph {
+namespace {
+
+// The value that "node:index" names, or the name itself.
+Status find_output(const onnx::Model& model, const std::string& wanted, std::string* out) {
+  const size_t colon = wanted.rfind(':');
+  const std::string node = wanted.substr(0, colon);
+  const std::string index = colon == std::string::npos ? "0" : wanted.substr(colon + 1);
+  for (const onnx::NodeDef& one : model.graph.nodes) {
+    if (std::ranges::find(one.outputs, wanted) != one.outputs.end()) {
+      *out = wanted;
+      return Status::ok();
+    }
+    if (one.name != node) continue;
+    const bool is_number =
+        !index.empty() && index.size() < 6 && index.find_first_not_of("0123456789") == std::string::npos;
+    if (is_number && std::stoul(index) < one.outputs.size()) {
+      *out = one.outputs[std::stoul(index)];
+      return Status::ok();
+    }
+    return {ACL_ERROR_INVALID_PARAM,
+            text("--out_nodes: node ", node, " has ", one.outputs.size(), " outputs, not ", index)};
+  }
+  return {ACL_ERROR_INVALID_PARAM, text("--out_nodes: the model has no node ", node)};
+}
+
+// A device for the time of a compilation.
+class Device {
+ public:
+  Status open() {
+    const aclError code = aclInit(nullptr);
+    if (code != ACL_ERROR_REPEAT_INITIALIZE) SOFTNPU_RETURN_IF_ERROR(status_of(code));
+    SOFTNPU_RETURN_IF_ERROR(status_of(aclrtSetDevice(0)));
+    is_open_ = true;
+    return Status::ok();
+  }
+  Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  ~Device() {
+    if (is_open_) (void)aclrtResetDevice(0);
+  }
+
+ private:
+  bool is_open_ = false;
+};
+
+Status try_session(const std::shared_ptr<const Graph>& graph) {
+  std::unique_ptr<Session> session;
+  SOFTNPU_RETURN_IF_ERROR(Session::create(graph, {}, &session));
+  return session->try_plan();
+}
+
+Status try_graph(const onnx::Model& model, const ImportOptions& import, Graph* out, CompileReport* report) {
+  auto graph = std::make_shared<Graph>();
+  SOFTNPU_RETURN_IF_ERROR(import_model(model, import, graph.get()));
+  SOFTNPU_RETURN_IF_ERROR(try_session(graph));
+  const MemoryPlan memory = plan_memory(*graph);
+  report->operators = std::max(report->operators, graph->nodes.size());
+  report->work_bytes = std::max(report->work_bytes, memory.work_bytes);
+  report->weight_bytes = std::max(report->weight_bytes, memory.weight_bytes);
+  *out = *graph;
+  return Status::ok();
+}
+
+// Every entry of the list is tried. Without a list a run's sizes are not known before.
+Status try_source(const onnx::Model& model, const Source& source, CompileReport* report) {
+  if (std::ranges::any_of(model.graph.initializers, &onnx::Tensor::is_external)) {
+    return {ACL_ERROR_PARSE_MODEL,
+            "a model with external data and open sizes is not implemented: give all sizes, or save it as one file"};
+  }
+  SOFTNPU_RETURN_IF_ERROR(check_operators(model));
+  const std::vector<OpenTensor> inputs = inputs_of(model, source);
+  for (const auto& [name, sizes] : source.import.input_sizes) {
+    if (std::ranges::find(inputs, name, &OpenTensor::name) == inputs.end()) {
+      return {ACL_ERROR_INVALID_PARAM, text("--input_shape names ", name, ", which is no input of the model")};
+    }
+  }
+  for (const Ints& entry : source.list) {
+    std::vector<Ints> sizes;
+    Graph graph;
+    SOFTNPU_RETURN_IF_ERROR(sizes_for(inputs, source.kind, entry, &sizes));
+    ImportOptions import = source.import;
+    for (size_t i = 0; i < inputs.size(); ++i) import.input_sizes[inputs[i].name] = sizes[i];
+    SOFTNPU_RETURN_IF_ERROR(try_graph(model, import, &graph, report));
+  }
+  return Status::ok();
+}
+
+Status write_file(const std::string& path, const std::string& bytes) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (file.good()) return Status::ok();
+  return {ACL_ERROR_WRITE_FILE, text("the file ", path, " cannot be written")};
+}
+
+}  // namespace
+
+Status compile_bytes(const void* bytes, size_t size, std::string* out) {
+  onnx::Model model;
+  SOFTNPU_RETURN_IF_ERROR(onnx::read_model({static_cast<const char*>(bytes), size}, nullptr, "", &model));
+  auto graph = std::make_shared<Graph>();
+  SOFTNPU_RETURN_IF_ERROR(import_model(model, {}, graph.get()));
+  SOFTNPU_RETURN_IF_ERROR(try_session(graph));
+  *out = write_om({std::move(*graph), {}});
+  return Status::ok();
+}
+
+Status compile_model(const CompileOptions& options, CompileReport* report) {
+  onnx::Model model;
+  Bytes whole;
+  SOFTNPU_RETURN_IF_ERROR(onnx::read_model_file(options.model, &model, &whole));
+  ImportOptions import;
+  import.input_sizes = options.input_sizes;
+  import.output_dtype = options.output_dtype;
+  for (const std::string& wanted : options.outputs) {
+    SOFTNPU_RETURN_IF_ERROR(find_output(model, wanted, &import.outputs.emplace_back()));
+  }
+  Device device;
+  SOFTNPU_RETURN_IF_ERROR(device.open());
+  const auto has_open = [](const auto& one) { return std::ranges::find(one.second, -1) != one.second.end(); };
+  CompiledModel compiled;
+  Status status;
+  if (std::ranges::any_of(options.input_sizes, has_open)) {
+    compiled.source = Source{whole, std::move(import), options.list_kind, options.list};
+    status = try_source(model, *compiled.source, report);
+  } else {
+    status = options.list.empty()
+                 ? try_graph(model, import, &compiled.graph, report)
+                 : Status(ACL_ERROR_INVALID_PARAM, "a list of sizes needs open sizes: -1 in --input_shape");
+  }
+  if (!status.is_ok()) return {status.code(), text(options.model, ": ", status.message())};
+  report->nodes = model.graph.nodes.size();
+  return write_file(options.output, write_om(compiled));
+}
+
+}  // namespace softnpu::graph

@@ -1,0 +1,36 @@
+#pragma once
+// Compiles a file of ONNX to a .om: what the program atc does.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "graph/model/list_kind.h"
+
+namespace softnpu::graph {
+
+struct CompileOptions {
+  std::string model;                                        // path of the .onnx
+  std::string output;                                       // path of the .om
+  std::map<std::string, std::vector<int64_t>> input_sizes;  // -1: a run gives it
+  ListKind list_kind = ListKind::kNone;
+  std::vector<std::vector<int64_t>> list;       // of sizes for the open ones
+  std::vector<std::string> outputs;             // "name of a node:index" or names of values; empty: the model's
+  aclDataType output_dtype = ACL_DT_UNDEFINED;  // that all outputs are cast to
+};
+
+struct CompileReport {
+  size_t nodes = 0;         // of the model
+  size_t operators = 0;     // that run
+  size_t work_bytes = 0;    // device memory of a run
+  size_t weight_bytes = 0;  // device memory of the model
+};
+
+// A serialized model of ONNX as the bytes of a .om, on the current device.
+Status compile_bytes(const void* model, size_t bytes, std::string* out);
+
+// Uses device 0, on which every operator is planned: what compiles can be loaded and run.
+ACL_FUNC_VISIBILITY Status compile_model(const CompileOptions& options, CompileReport* report);
+
+}  // namespace softnpu::graph

@@ -1,0 +1,242 @@
+#include "graph/session/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "graph/session/operators.h"
+#include "nnopbase/executor.h"
+#include "nnopbase/launch_planned.h"
+#include "nnopbase/written.h"
+
+namespace softnpu::graph {
+namespace {
+
+using Region = Placement::Region;
+
+Status at_node(const Node& node, const Status& status) {
+  if (status.is_ok()) return Status::ok();
+  return {status.code(), text("node ", node.name, " (", node.type, "): ", status.message()), status.cause()};
+}
+
+void set_sizes(const Value& value, aclTensor* tensor) {
+  tensor->dims = value.dims;
+  tensor->storage_dims = value.dims;
+  tensor->dtype = value.dtype;
+  tensor->format = ACL_FORMAT_ND;
+  tensor->strides = Dims(value.dims.size());
+  int64_t stride = 1;
+  for (size_t i = value.dims.size(); i-- > 0; stride *= std::max<int64_t>(value.dims[i], 1))
+    tensor->strides[i] = stride;
+}
+
+// What a run may write to a value without elements.
+constexpr size_t kLeastBytes = 64;
+
+}  // namespace
+
+Session::Session(std::shared_ptr<const Graph> graph, MemoryPlan memory)
+    : graph_(std::move(graph)), memory_(std::move(memory)) {}
+
+Session::~Session() {
+  if (own_stream_ != nullptr) (void)aclrtSynchronizeStream(own_stream_);
+  if (last_run_ != nullptr) {
+    (void)aclrtSynchronizeEvent(last_run_);
+    (void)aclrtDestroyEvent(last_run_);
+  }
+  if (own_stream_ != nullptr) (void)aclrtDestroyStream(own_stream_);
+}
+
+Status Session::create(std::shared_ptr<const Graph> graph, const GivenMemory& given, std::unique_ptr<Session>* out) {
+  SOFTNPU_RETURN_IF_ERROR(check(*graph));
+  MemoryPlan memory = plan_memory(*graph, given.shared != nullptr);
+  std::unique_ptr<Session> session(new Session(std::move(graph), std::move(memory)));
+  SOFTNPU_RETURN_IF_ERROR(status_of(aclrtCreateStream(&session->own_stream_)));
+  SOFTNPU_RETURN_IF_ERROR(status_of(aclrtCreateEvent(&session->last_run_)));
+  SOFTNPU_RETURN_IF_ERROR(session->allocate(given));
+  SOFTNPU_RETURN_IF_ERROR(session->upload());
+  SOFTNPU_RETURN_IF_ERROR(session->run_prologue());
+  for (size_t i = 0; i < session->graph_->nodes.size(); ++i) {
+    const Node& node = session->graph_->nodes[i];
+    if (session->memory_.is_prologue[i]) continue;
+    Step step;
+    SOFTNPU_RETURN_IF_ERROR(at_node(node, session->add_step(node, &step)));
+    session->steps_.push_back(std::move(step));
+  }
+  *out = std::move(session);
+  return Status::ok();
+}
+
+Status Session::allocate(const GivenMemory& given) {
+  const auto take = [](const char* what, const Buffer& from, size_t needed, DeviceMemory* own, char** out) -> Status {
+    if (from.data == nullptr) {
+      SOFTNPU_RETURN_IF_ERROR(own->allocate(needed));
+      *out = own->data();
+      return Status::ok();
+    }
+    if (from.bytes < needed) {
+      return {ACL_ERROR_INVALID_PARAM, text("the ", what, " memory has ", from.bytes, " bytes, where ", needed,
+                                            " are needed (aclmdlQuerySize)")};
+    }
+    *out = static_cast<char*>(from.data);
+    return Status::ok();
+  };
+  for (const ValueId id : memory_.shared) {
+    SOFTNPU_RETURN_IF_ERROR(given.shared->find(graph_->values[id].bytes, &shared_.emplace_back()));
+  }
+  SOFTNPU_RETURN_IF_ERROR(take("work", given.work, memory_.work_bytes, &own_work_, &work_));
+  return take("weight", given.weights, memory_.weight_bytes, &own_weights_, &weights_);
+}
+
+Status Session::upload() {
+  for (size_t i = 0; i < graph_->values.size(); ++i) {
+    const Value& value = graph_->values[i];
+    const Placement& placement = memory_.placements[i];
+    if (value.kind != ValueKind::kConstant || placement.region != Region::kWeights || value.bytes.size == 0) continue;
+    SOFTNPU_RETURN_IF_ERROR(status_of(aclrtMemcpy(weights_ + placement.offset, value.bytes.size, value.bytes.data,
+                                                  value.bytes.size, ACL_MEMCPY_HOST_TO_DEVICE)));
+  }
+  return Status::ok();
+}
+
+void* Session::address(ValueId id) const {
+  const Placement& placement = memory_.placements[id];
+  switch (placement.region) {
+    case Region::kWeights: return weights_ + placement.offset;
+    case Region::kShared: return shared_[placement.offset]->data();
+    case Region::kWork: return work_ + placement.offset;
+    case Region::kInput: return placement.offset < inputs_.size() ? inputs_[placement.offset].data : nullptr;
+    case Region::kOutput: return placement.offset < outputs_.size() ? outputs_[placement.offset].data : nullptr;
+    case Region::kNone: break;
+  }
+  return nullptr;
+}
+
+bool Session::is_bound(const Node& node) const {
+  const auto is_of_caller = [&](ValueId id) {
+    return id != kNoValue && memory_.placements[id].region >= Region::kInput;
+  };
+  return std::ranges::any_of(node.inputs, is_of_caller, &Operand::value) ||
+         std::ranges::any_of(node.outputs, is_of_caller);
+}
+
+void Session::fill_tensor(ValueId id, TypedTensor* tensor) const {
+  set_sizes(graph_->values[id], &tensor->tensor);
+  tensor->name = graph_->values[id].name;
+  tensor->is_given = true;
+  tensor->tensor.data = address(id);
+}
+
+void Session::fill(const Node& node, TypedCall* call) const {
+  call->type = node.type;
+  call->attributes = node.attributes;
+  for (const Operand& input : node.inputs) {
+    TypedTensor& tensor = call->inputs.emplace_back();
+    if (input.value == kNoValue) continue;
+    fill_tensor(input.value, &tensor);
+    if (!input.on_host) continue;
+    const Bytes& bytes = graph_->values[graph_->root(input.value)].bytes;
+    tensor.host.assign(bytes.data, bytes.data + bytes.size);
+    tensor.tensor.data = nullptr;
+  }
+  for (const ValueId id : node.outputs) fill_tensor(id, &call->outputs.emplace_back());
+}
+
+Status Session::add_step(const Node& node, Step* step) {
+  step->node = &node;
+  fill(node, &step->call);
+  SOFTNPU_RETURN_IF_ERROR(compile(step->call, &step->compiled));
+  if (is_bound(node)) return Status::ok();
+  auto planned = std::make_shared<LaunchTemplate>(LaunchTemplate{step->compiled->name(), {}});
+  SOFTNPU_RETURN_IF_ERROR(plan(*step, &planned->plan));
+  step->planned = std::move(planned);
+  return Status::ok();
+}
+
+Status Session::plan(const Step& step, Plan* plan) const {
+  TypedCall call = step.call;
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    const Operand& input = step.node->inputs[i];
+    if (input.value != kNoValue && !input.on_host) call.inputs[i].tensor.data = address(input.value);
+  }
+  for (size_t i = 0; i < call.outputs.size(); ++i) call.outputs[i].tensor.data = address(step.node->outputs[i]);
+  SOFTNPU_RETURN_IF_ERROR(step.compiled->plan(&call, plan));
+  for (const TypedTensor& output : call.outputs) {
+    if (output.tensor.shape != nullptr) {
+      return {ACL_ERROR_OP_UNSUPPORTED_DYNAMIC, "the sizes of its results depend on data"};
+    }
+    add_written(&output.tensor, plan);
+  }
+  return Status::ok();
+}
+
+Status Session::launch(const Step& step, aclrtStream stream) const {
+  if (step.planned != nullptr) return launch_planned(step.planned, stream);
+  Plan bound;
+  SOFTNPU_RETURN_IF_ERROR(plan(step, &bound));
+  return launch_plan(step.compiled->name(), std::move(bound), stream);
+}
+
+Status Session::run_prologue() {
+  bool is_empty = true;
+  for (size_t i = 0; i < graph_->nodes.size(); ++i) {
+    if (!memory_.is_prologue[i]) continue;
+    const Node& node = graph_->nodes[i];
+    Step step;
+    SOFTNPU_RETURN_IF_ERROR(at_node(node, add_step(node, &step)));
+    SOFTNPU_RETURN_IF_ERROR(at_node(node, launch(step, own_stream_)));
+    is_empty = false;
+  }
+  return is_empty ? Status::ok() : status_of(aclrtSynchronizeStream(own_stream_));
+}
+
+Status Session::check_buffers(std::span<const Buffer> buffers, const std::vector<ValueId>& ids,
+                              const char* kind) const {
+  if (buffers.size() != ids.size()) {
+    return {ACL_ERROR_INVALID_PARAM, text(buffers.size(), " ", kind, "s, where the model has ", ids.size())};
+  }
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const Value& value = graph_->values[ids[i]];
+    if (buffers[i].bytes >= byte_count(value)) continue;
+    return {ACL_ERROR_INVALID_PARAM, text("the buffer of ", kind, " ", i, " (", value.name, ") has ", buffers[i].bytes,
+                                          " bytes, where ", byte_count(value), " are needed")};
+  }
+  return Status::ok();
+}
+
+Status Session::run(std::span<const Buffer> inputs, std::span<const Buffer> outputs, aclrtStream stream) {
+  SOFTNPU_RETURN_IF_ERROR(check_buffers(inputs, graph_->inputs, "input"));
+  SOFTNPU_RETURN_IF_ERROR(check_buffers(outputs, graph_->outputs, "output"));
+  if (stream == nullptr) stream = own_stream_;
+  std::lock_guard lock(running_);
+  if (last_stream_ != nullptr && last_stream_ != stream) {
+    SOFTNPU_RETURN_IF_ERROR(status_of(aclrtStreamWaitEvent(stream, last_run_)));
+  }
+  last_stream_ = stream;
+  inputs_.assign(inputs.begin(), inputs.end());
+  outputs_.assign(outputs.begin(), outputs.end());
+  for (const Step& step : steps_) SOFTNPU_RETURN_IF_ERROR(at_node(*step.node, launch(step, stream)));
+  return status_of(aclrtRecordEvent(last_run_, stream));
+}
+
+Status Session::wait() { return status_of(aclrtSynchronizeStream(own_stream_)); }
+
+Status Session::try_plan() {
+  size_t most = kLeastBytes;
+  for (const ValueId id : graph_->inputs) most = std::max(most, byte_count(graph_->values[id]));
+  for (const ValueId id : graph_->outputs) most = std::max(most, byte_count(graph_->values[id]));
+  DeviceMemory in;
+  DeviceMemory out;
+  SOFTNPU_RETURN_IF_ERROR(in.allocate(most));
+  SOFTNPU_RETURN_IF_ERROR(out.allocate(most));
+  std::lock_guard lock(running_);
+  inputs_.assign(graph_->inputs.size(), {in.data(), most});
+  outputs_.assign(graph_->outputs.size(), {out.data(), most});
+  for (const Step& step : steps_) {
+    Plan planned;
+    if (step.planned == nullptr) SOFTNPU_RETURN_IF_ERROR(at_node(*step.node, plan(step, &planned)));
+  }
+  return Status::ok();
+}
+
+}  // namespace softnpu::graph

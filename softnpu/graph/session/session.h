@@ -1,0 +1,90 @@
+#pragma once
+// A graph that is ready to run: its weights and its plans in memory.
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "acl/acl_rt.h"
+#include "graph/ir/graph.h"
+#include "graph/session/device_memory.h"
+#include "graph/session/memory_plan.h"
+#include "graph/session/shared_constants.h"
+#include "nnopbase/launch_template.h"
+#include "nnopbase/typed_call.h"
+
+namespace softnpu::graph {
+
+// A range of the caller's device memory.
+struct Buffer {
+  void* data = nullptr;
+  size_t bytes = 0;
+};
+
+class Session {
+ public:
+  // Memory of the caller, used instead of the session's own if it is given; constants that other sessions have as well.
+  struct GivenMemory {
+    Buffer work;
+    Buffer weights;
+    SharedConstants* shared = nullptr;
+  };
+
+  // Needs a current device. Copies the constants to it and runs the nodes that depend on nothing else.
+  static Status create(std::shared_ptr<const Graph> graph, const GivenMemory& given, std::unique_ptr<Session>* out);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session();
+
+  const Graph& graph() const { return *graph_; }
+
+  // Launches the graph on `stream`, null for the session's own. Runs of one session follow each other, also on several
+  // streams. Buffers may be larger than their values.
+  Status run(std::span<const Buffer> inputs, std::span<const Buffer> outputs, aclrtStream stream);
+  // Waits for what was launched on the session's own stream.
+  Status wait();
+  // Plans every node for inputs and outputs in some memory: fails where a run would.
+  Status try_plan();
+
+ private:
+  // A node: planned once if neither inputs nor outputs of the graph are among its operands.
+  struct Step {
+    const Node* node;
+    TypedCall call;
+    std::shared_ptr<const CompiledOperator> compiled;
+    std::shared_ptr<const LaunchTemplate> planned;
+  };
+
+  Session(std::shared_ptr<const Graph> graph, MemoryPlan memory);
+
+  Status allocate(const GivenMemory& given);
+  Status upload();
+  Status add_step(const Node& node, Step* step);
+  Status run_prologue();
+  void fill(const Node& node, TypedCall* call) const;
+  void fill_tensor(ValueId id, TypedTensor* tensor) const;
+  void* address(ValueId id) const;
+  bool is_bound(const Node& node) const;
+  Status plan(const Step& step, Plan* plan) const;
+  Status check_buffers(std::span<const Buffer> buffers, const std::vector<ValueId>& ids, const char* kind) const;
+  Status launch(const Step& step, aclrtStream stream) const;
+
+  std::shared_ptr<const Graph> graph_;
+  MemoryPlan memory_;
+  DeviceMemory own_work_;
+  DeviceMemory own_weights_;
+  std::vector<std::shared_ptr<DeviceMemory>> shared_;
+  char* work_ = nullptr;
+  char* weights_ = nullptr;
+  std::vector<Step> steps_;
+  aclrtStream own_stream_ = nullptr;
+  aclrtEvent last_run_ = nullptr;
+
+  std::mutex running_;  // guards what follows
+  aclrtStream last_stream_ = nullptr;
+  std::vector<Buffer> inputs_;
+  std::vector<Buffer> outputs_;
+};
+
+}  // namespace softnpu::graph
