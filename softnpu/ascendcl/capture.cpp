@@ -48,14 +48,18 @@ Status check_mode(aclmdlRICaptureMode mode) {
           text("the capture mode ", static_cast<int>(mode), " does not exist: it is 0, 1 or 2")};
 }
 
-// A model whose capture has ended, on a device that was not reset since.
+// A model whose capture has ended.
+Status find_ended(aclmdlRI handle, std::shared_ptr<Model>* out) {
+  SOFTNPU_RETURN_IF_ERROR(models().find(handle, out));
+  if ((*out)->is_ready) return Status::ok();
+  return {ACL_ERROR_RT_MODEL_CAPTURED, text("model ", handle, " is still captured: end its capture first")};
+}
+
+// The same on a device that was not reset since.
 Status find_ready(aclmdlRI handle, std::shared_ptr<Model>* out) {
   SOFTNPU_RETURN_IF_ERROR(Process::get().check_usable());
-  SOFTNPU_RETURN_IF_ERROR(models().find(handle, out));
+  SOFTNPU_RETURN_IF_ERROR(find_ended(handle, out));
   const Model& model = **out;
-  if (!model.is_ready) {
-    return {ACL_ERROR_RT_MODEL_CAPTURED, text("model ", handle, " is still captured: end its capture first")};
-  }
   const softnpu::Device* device = Process::get().live_device(model.graph->device());
   if (device != nullptr && device->resets() == model.resets) return Status::ok();
   return {ACL_ERROR_RT_MODEL_CONTEXT,
@@ -195,10 +199,7 @@ aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream) {
 aclError aclmdlRIDestroy(aclmdlRI modelRI) {
   return api("aclmdlRIDestroy", [&]() -> Status {
     std::shared_ptr<Model> model;
-    SOFTNPU_RETURN_IF_ERROR(models().find(modelRI, &model));
-    if (!model->is_ready) {
-      return {ACL_ERROR_RT_MODEL_CAPTURED, text("model ", modelRI, " is still captured: end its capture first")};
-    }
+    SOFTNPU_RETURN_IF_ERROR(find_ended(modelRI, &model));
     return models().remove(modelRI);
   });
 }
