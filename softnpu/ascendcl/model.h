@@ -48,6 +48,7 @@ class LoadedModel {
 // Sizes as the engine takes them; they refer to `sizes`.
 inline std::vector<softnpuSizes> engine_sizes(const std::vector<std::vector<int64_t>>& sizes) {
   std::vector<softnpuSizes> made;
+  made.reserve(sizes.size());
   for (const std::vector<int64_t>& one : sizes) made.push_back({one.data(), one.size()});
   return made;
 }

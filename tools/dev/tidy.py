@@ -22,6 +22,7 @@ FOLDERS = tuple(
         "fusion",
         "runtime",
         "ascendcl",
+        "graph",
         "op_compiler",
         "nnopbase",
         "ops",

@@ -222,6 +222,7 @@ ValueId Builder::slice(ValueId x, int64_t dim, int64_t first, int64_t last) {
 ValueId Builder::concatenate(const std::vector<ValueId>& xs, int64_t dim) {
   if (xs.size() == 1) return xs[0];
   std::vector<Operand> inputs;
+  inputs.reserve(xs.size());
   for (const ValueId x : xs) inputs.push_back({x});
   return emit("ConcatD", std::move(inputs), {{"concat_dim", dim}});
 }

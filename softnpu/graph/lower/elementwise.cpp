@@ -135,47 +135,45 @@ void clip(Call& call) {
 
 void round_half_even(Call& call) { call.set(call.build().emit("Round", {{call.in(0)}})); }
 
-#define NAME(identifier, text) constexpr const char* identifier = text
-NAME(kAbs, "Abs");
-NAME(kNeg, "Neg");
-NAME(kSign, "Sign");
-NAME(kReciprocal, "Reciprocal");
-NAME(kCeil, "Ceil");
-NAME(kFloor, "Floor");
-NAME(kSqrt, "Sqrt");
-NAME(kExp, "Exp");
-NAME(kLog, "Log");
-NAME(kSin, "Sin");
-NAME(kCos, "Cos");
-NAME(kTan, "Tan");
-NAME(kAsin, "Asin");
-NAME(kAcos, "Acos");
-NAME(kAtan, "Atan");
-NAME(kSinh, "Sinh");
-NAME(kCosh, "Cosh");
-NAME(kTanh, "Tanh");
-NAME(kAsinh, "Asinh");
-NAME(kAcosh, "Acosh");
-NAME(kAtanh, "Atanh");
-NAME(kErf, "Erf");
-NAME(kNot, "LogicalNot");
-NAME(kInvert, "Invert");
-NAME(kAdd, "Add");
-NAME(kSub, "Sub");
-NAME(kMul, "Mul");
-NAME(kMax, "Maximum");
-NAME(kMin, "Minimum");
-NAME(kAnd, "LogicalAnd");
-NAME(kOr, "LogicalOr");
-NAME(kBitAnd, "BitwiseAnd");
-NAME(kBitOr, "BitwiseOr");
-NAME(kBitXor, "BitwiseXor");
-NAME(kEqual, "Equal");
-NAME(kGreater, "Greater");
-NAME(kGreaterEqual, "GreaterEqual");
-NAME(kLess, "Less");
-NAME(kLessEqual, "LessEqual");
-#undef NAME
+constexpr const char* kAbs = "Abs";
+constexpr const char* kNeg = "Neg";
+constexpr const char* kSign = "Sign";
+constexpr const char* kReciprocal = "Reciprocal";
+constexpr const char* kCeil = "Ceil";
+constexpr const char* kFloor = "Floor";
+constexpr const char* kSqrt = "Sqrt";
+constexpr const char* kExp = "Exp";
+constexpr const char* kLog = "Log";
+constexpr const char* kSin = "Sin";
+constexpr const char* kCos = "Cos";
+constexpr const char* kTan = "Tan";
+constexpr const char* kAsin = "Asin";
+constexpr const char* kAcos = "Acos";
+constexpr const char* kAtan = "Atan";
+constexpr const char* kSinh = "Sinh";
+constexpr const char* kCosh = "Cosh";
+constexpr const char* kTanh = "Tanh";
+constexpr const char* kAsinh = "Asinh";
+constexpr const char* kAcosh = "Acosh";
+constexpr const char* kAtanh = "Atanh";
+constexpr const char* kErf = "Erf";
+constexpr const char* kNot = "LogicalNot";
+constexpr const char* kInvert = "Invert";
+constexpr const char* kAdd = "Add";
+constexpr const char* kSub = "Sub";
+constexpr const char* kMul = "Mul";
+constexpr const char* kMax = "Maximum";
+constexpr const char* kMin = "Minimum";
+constexpr const char* kAnd = "LogicalAnd";
+constexpr const char* kOr = "LogicalOr";
+constexpr const char* kBitAnd = "BitwiseAnd";
+constexpr const char* kBitOr = "BitwiseOr";
+constexpr const char* kBitXor = "BitwiseXor";
+constexpr const char* kEqual = "Equal";
+constexpr const char* kGreater = "Greater";
+constexpr const char* kGreaterEqual = "GreaterEqual";
+constexpr const char* kLess = "Less";
+constexpr const char* kLessEqual = "LessEqual";
 
 constexpr LowerRow kRows[] = {
     {"Abs", unary<kAbs>},

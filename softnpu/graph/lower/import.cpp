@@ -93,8 +93,7 @@ void Importer::add_inputs(const ImportOptions& options, Scope* scope) {
     if (!scope->values.contains(info.name)) inputs += text(inputs.empty() ? "" : "; ", shown(info));
   }
   for (const auto& [name, sizes] : options.input_sizes) {
-    const auto is_it = [&](const onnx::ValueInfo& info) { return info.name == name; };
-    if (!std::ranges::any_of(model_.graph.inputs, is_it)) {
+    if (std::ranges::find(model_.graph.inputs, name, &onnx::ValueInfo::name) == model_.graph.inputs.end()) {
       throw Refused(text("--input_shape names ", name, ", which is no input; the model's inputs are ", inputs));
     }
   }

@@ -117,12 +117,14 @@ class Layer {
   // Results of the directions: all steps as output 0, last states as the others.
   void set(const std::vector<ValueId>& all, const std::vector<std::vector<ValueId>>& last) {
     std::vector<Operand> parts;
+    parts.reserve(all.size());
     for (const ValueId one : all) parts.push_back({one});
     ValueId y = build_.emit("Pack", std::move(parts), {{"axis", int64_t{1}}});  // [S, D, B, H]
     if (is_batch_first_) y = build_.transpose(y, {2, 0, 1, 3});
     call_.set(0, y);
     for (size_t k = 0; k < last[0].size(); ++k) {
       std::vector<Operand> states;
+      states.reserve(last.size());
       for (const auto& one : last) states.push_back({one[k]});
       ValueId state = build_.emit("Pack", std::move(states), {{"axis", int64_t{0}}});
       if (is_batch_first_) state = build_.transpose(state, {1, 0, 2});

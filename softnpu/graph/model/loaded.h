@@ -49,6 +49,8 @@ class LoadedGraph {
   std::vector<Tensor> inputs_;
   std::vector<Tensor> outputs_;
 
+  SharedConstants constants_;  // of all sessions of a source
+
   std::mutex mutex_;                                                            // guards what follows
   std::list<std::pair<std::vector<Ints>, std::shared_ptr<Session>>> sessions_;  // the newest first
 };

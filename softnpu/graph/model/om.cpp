@@ -177,7 +177,7 @@ Status read_om(std::string_view bytes, std::shared_ptr<const void> owner, Compil
   const std::string_view structure = parts[0].substr(sizeof(OwnHeader));
   if (own.is_source == 1) return deserialize(structure, std::move(owner), &out->source.emplace());
   if (own.is_source != 0) return unusable("the model's graph is damaged");
-  return deserialize(structure, parts[1], std::move(owner), &out->graph);
+  return deserialize(structure, parts[1], owner, &out->graph);
 }
 
 }  // namespace softnpu::graph

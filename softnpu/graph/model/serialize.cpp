@@ -135,7 +135,7 @@ Serialized serialize(const Graph& graph) {
   return made;
 }
 
-Status deserialize(std::string_view structure, std::string_view constants, std::shared_ptr<const void> owner,
+Status deserialize(std::string_view structure, std::string_view constants, const std::shared_ptr<const void>& owner,
                    Graph* out) {
   const Status damaged = {ACL_ERROR_PARSE_MODEL, "the model's graph is damaged"};
   Parser parser(structure);

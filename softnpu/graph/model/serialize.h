@@ -15,7 +15,7 @@ struct Serialized {
 
 Serialized serialize(const Graph& graph);
 // Constants refer to `constants`, which `owner` keeps. An error if anything does not fit, whatever the bytes are.
-Status deserialize(std::string_view structure, std::string_view constants, std::shared_ptr<const void> owner,
+Status deserialize(std::string_view structure, std::string_view constants, const std::shared_ptr<const void>& owner,
                    Graph* out);
 
 // FNV-1a of 64 bits, over words of 8 bytes.
