@@ -8,6 +8,14 @@ import torch_npu  # noqa: F401
 
 SIZE = 4099
 DRAWS = {
+    "bernoulli": lambda x: torch.bernoulli(x + 0.25),
+    "bernoulli_of_half": lambda x: x.half().bernoulli_(x + 0.75),
+    "cauchy_": lambda x: x.cauchy_(1, 2),
+    "geometric_": lambda x: x.double().geometric_(0.3),
+    "log_normal_": lambda x: x.bfloat16().log_normal_(0, 0.5),
+    "normal_of_means": lambda x: torch.normal(x + 3, 0.5),
+    "randint_float": lambda x: torch.randint(0, 9, x.shape, device=x.device, dtype=x.dtype),
+    "rrelu": lambda x: nn.functional.rrelu(x - 1, training=True),
     "bernoulli_": lambda x: x.bernoulli_(0.3),
     "dropout": lambda x: nn.functional.dropout(x + 1, 0.4),
     "exponential_": lambda x: x.exponential_(1.5),
@@ -168,10 +176,13 @@ def test_a_training_step_with_dropout():
 
 
 def test_the_memory_of_generators_is_released():
+    holder, _ = captured(lambda: None)  # holds the default generator
+    generator = torch.Generator("npu")
     torch.npu.synchronize()
     before = torch.npu.memory_allocated()
-    graphs = [captured(lambda: None)[0] for _ in range(3)]
+    graphs = [captured(lambda: None, generator)[0] for _ in range(3)]
     assert torch.npu.memory_allocated() == before + 1024  # seed and offset, shared
     graphs[0].reset()
+    holder.reset()
     del graphs
     assert torch.npu.memory_allocated() == before

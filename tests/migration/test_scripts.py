@@ -14,6 +14,7 @@ HERE = Path(__file__).parent
 # Script -> the unit roundoff of what it computes in, and how often a rounding is amplified: by each step's operators.
 SCRIPTS = {
     "amp_training.py": 2.0**-10,
+    "captured_graph.py": 2.0**-23,
     "checkpoints.py": 2.0**-23,
     "custom_function.py": 2.0**-23,
     "data_parallel.py": 2.0**-23,
