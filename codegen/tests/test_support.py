@@ -6,7 +6,8 @@ from codegen.model import AclnnOperator, AclnnRoute
 
 def _operator(name, types):
     routes = (AclnnRoute("aclnnAdd", (), (), None, 2), AclnnRoute("aclnnAdds", (), (), "other", 3))
-    return AclnnOperator(name, (), None, None, False, False, 1, routes, types, (), None, False, ())
+    flags = (False, False, False)
+    return AclnnOperator(name, (), None, None, *flags, 1, routes, types, (), None, False, ())
 
 
 def test_a_row_names_functions_and_data_types():

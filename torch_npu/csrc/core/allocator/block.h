@@ -70,7 +70,7 @@ inline bool BySize::operator()(const Block* a, const Block* b) const {
 }
 
 // Recently freed small blocks of each size, reused without coalescing: programs repeatedly free and create tensors of a
-// few sizes, and coalescing and splitting blocks would be most of the cost. They are coalesced before a segment is made.
+// few sizes, and coalescing and splitting blocks would be most of the cost. A new segment is made after coalescing.
 class SmallBlockCache {
  public:
   static constexpr std::size_t kMaxSize = 64 << 10;
