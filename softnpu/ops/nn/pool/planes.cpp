@@ -81,12 +81,10 @@ struct MaxGradient {
   }
 };
 
-}  // namespace
-
-std::optional<Plan> plan_max_gradient_of_planes(const PoolProblem& p) {
+std::optional<Plan> plan_max_gradient(const PoolProblem& p) {
   const bool is_dense = has_float_planes(p.in, p.batch) && has_float_planes(p.out, p.batch) &&
                         p.indices.dtype == ACL_INT64 && has_dense_planes(p.indices, p.batch);
-  if (p.kind != PoolKind::kMax || p.indices.data == nullptr || !is_dense) return std::nullopt;
+  if (p.indices.data == nullptr || !is_dense) return std::nullopt;
   const int64_t planes = p.batch * p.in.channels;
   const MaxGradient gradient{reinterpret_cast<const float*>(p.out.data),
                              reinterpret_cast<const int64_t*>(p.indices.data), reinterpret_cast<float*>(p.in.data),
@@ -100,13 +98,15 @@ std::optional<Plan> plan_max_gradient_of_planes(const PoolProblem& p) {
               }};
 }
 
+}  // namespace
+
 std::optional<Plan> plan_pool_of_planes(const PoolProblem& p, bool backward) {
+  if (p.kind == PoolKind::kMax && backward) return plan_max_gradient(p);
   const int64_t planes = p.batch * p.in.channels;
   if (!has_float_planes(p.in, p.batch) || !has_float_planes(p.out, p.batch)) return std::nullopt;
   if (!fits_planes(planes, p.in.spatial_size(), p.out.spatial_size())) return std::nullopt;
   const bool is_max = p.kind == PoolKind::kMax;
   const bool has_indices = p.indices.data != nullptr;
-  if (is_max && backward) return std::nullopt;
   if (has_indices && (p.indices.dtype != ACL_INT64 || !has_dense_planes(p.indices, p.batch))) return std::nullopt;
   int64_t entries = 0;
   int64_t fewest = kMostEntries;

@@ -584,7 +584,6 @@ Plan plan_pool(PoolProblem problem) {
 }
 
 Plan plan_pool_backward(PoolProblem problem) {
-  if (std::optional<Plan> plan = plan_max_gradient_of_planes(problem)) return *std::move(plan);
   if (std::optional<Plan> plan = plan_pool_of_planes(problem, true)) return *std::move(plan);
   const double work = window_size(problem.windows);
   const auto pool = std::make_shared<const Pool>(std::move(problem));

@@ -46,10 +46,9 @@ struct PoolProblem {
 
 // Computes out from in, and the indices if they are given.
 Plan plan_pool(PoolProblem problem);
-// The same for small planes, or the gradient of averages; nothing for other problems.
+// The same for small planes, the gradient of averages for those, or of maxima with indices for planes without gaps in
+// float32; nothing for other problems.
 std::optional<Plan> plan_pool_of_planes(const PoolProblem& problem, bool backward);
-// The gradient of maxima with indices, for planes in float32 without gaps; nothing for other problems.
-std::optional<Plan> plan_max_gradient_of_planes(const PoolProblem& problem);
 // Computes the gradient of in from that of out and the indices. Without indices windows have one value.
 Plan plan_pool_backward(PoolProblem problem);
 
