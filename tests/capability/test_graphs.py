@@ -217,7 +217,7 @@ def test_replays_take_no_memory():
 
     heap_of = ctypes.CDLL(None).mallinfo2
     heap_of.restype = Heap
-    gc.collect()  # tensors of other tests
+    gc.collect()  # graphs of other tests
     x = torch.ones(64, device="npu")
     graph, _ = captured(lambda: nn.functional.dropout(x * 2 + 1, 0.5))
 
@@ -292,6 +292,7 @@ def test_bad_orders():
 
 
 def test_memory_is_private_and_does_not_grow():
+    gc.collect()  # graphs of other tests
     x = torch.randn(1 << 16, device="npu")
     graph, result = captured(lambda: (x * 2 + 1).exp())
     graph.replay()
