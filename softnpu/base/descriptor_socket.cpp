@@ -165,7 +165,8 @@ Status DescriptorSocket::receive(std::span<std::byte> room, size_t* size, std::v
   msghdr got = header(&data, &control, control.bytes.size());
   const auto take = [&] { return retried([&] { return ::recvmsg(fd(), &got, MSG_CMSG_CLOEXEC); }); };
   auto count = take();
-  // The other end closed with messages unread. That is said once, before what it sent: a second call takes it, or its end.
+  // The other end closed with messages unread. That is said once, before what it sent: a second call takes it, or its
+  // end.
   if (count < 0 && errno == ECONNRESET) count = take();
   if (count < 0) return failed("receive");
   take_descriptors(&got, descriptors);
