@@ -306,6 +306,7 @@ class CustomOperator:
     arguments: tuple[CustomArgument, ...]
     outputs: tuple[str, ...]  # C++ expressions of what they are; none of INPLACE
     numbers: frozenset[int]  # which outputs are ints
+    gives_list: bool  # the one output is a list of tensors
     route: AclnnRoute | None  # None: written by hand
     dtypes: tuple[tuple[str, frozenset[str] | None], ...]  # tensor argument -> what is taken
     gradients: Gradients | None

@@ -393,8 +393,9 @@ QUANTIZATION = {
     "npu_trans_quant_param",
     "npu_weight_quant_batchmatmul",
 }
-# Checked in test_npu_experts.py.
+# Checked in test_npu_experts.py and test_npu_grouped_matmul.py.
 EXPERTS = {
+    "npu_grouped_matmul",
     "npu_moe_compute_expert_tokens",
     "npu_moe_finalize_routing",
     "npu_moe_gating_top_k",

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace torch_npu::shapes {
 
@@ -20,6 +21,13 @@ struct Output {
   at::Tensor make() const;
   // Resizes the caller's tensor. Throws if it has another type or device.
   void give(const at::Tensor& out) const;
+};
+
+// Those of an operator that gives a list.
+struct OutputList {
+  std::vector<Output> outputs;
+
+  std::vector<at::Tensor> make() const;
 };
 
 // Like `tensor`.
@@ -118,5 +126,13 @@ Output permuted_positions(const at::Tensor& indices);
 // The sums of the copies, as many as `probs` [N, K] has columns, or 1.
 Output unpermuted_tokens(const at::Tensor& rows, const at::Tensor& positions, const std::optional<at::Tensor>& probs,
                          bool padded_mode);
+
+// Products of groups, in aten/custom/grouped_shapes.cpp: of all groups in one tensor for split_item 2 and 3. Reads a
+// group_list that decides sizes; throws where it cannot.
+OutputList grouped_products(at::TensorList x, at::TensorList weight, const std::optional<at::Tensor>& group_list,
+                            std::optional<int64_t> split_item, std::optional<int64_t> group_type,
+                            std::optional<int64_t> group_list_type, std::optional<int64_t> output_dtype);
+OutputList grouped_products(at::TensorList x, at::TensorList weight, at::OptionalIntArrayRef group_list,
+                            std::optional<int64_t> split_item, std::optional<at::ScalarType> output_dtype);
 
 }  // namespace torch_npu::shapes
