@@ -402,6 +402,7 @@ EXPERTS = {
     "npu_moe_gating_top_k_backward",
     "npu_moe_gating_top_k_softmax",
     "npu_moe_init_routing",
+    "npu_moe_init_routing_v2",
     "npu_moe_token_permute",
     "npu_moe_token_permute_grad",
     "npu_moe_token_unpermute",

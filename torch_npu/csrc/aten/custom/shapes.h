@@ -117,6 +117,13 @@ Output numbers_like(const at::Tensor& tensor, int64_t count);
 Output flat_like(const at::Tensor& tensor);
 // The rows of x for the experts of the first `active` rows; of [N, H] and [N, K].
 Output expanded_rows(const at::Tensor& x, const at::Tensor& experts, int64_t active);
+// npu_moe_init_routing_v2: the rows, by element or by expert and capacity, and their scales; the elements' positions;
+// the experts' counts. Throws for types and modes that are not computed.
+Output routed_rows(const at::Tensor& x, const at::Tensor& experts, int64_t active, int64_t capacity, int64_t count,
+                   int64_t drop_pad_mode, int64_t quant_mode, std::optional<int64_t> x_dtype);
+Output routed_scales(const at::Tensor& x, const at::Tensor& experts, int64_t active, int64_t capacity, int64_t count,
+                     int64_t drop_pad_mode, int64_t quant_mode, std::optional<int64_t> x_dtype);
+Output routed_counts(const at::Tensor& x, int64_t count, int64_t type, at::IntArrayRef range);
 // One row for each K of `rows`, whose number scales [N, K] has, or 1.
 Output finalized_rows(const at::Tensor& rows, const at::Tensor& row_index, const std::optional<at::Tensor>& scales);
 // Copies of the rows of [N, H], one for each of `indices`, [N] or [N, K]; and where they are, in int32.
