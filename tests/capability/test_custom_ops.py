@@ -381,8 +381,20 @@ def test_opcheck_of_out():
     torch.library.opcheck(OPS.npu_transpose.out, (x, [1, 0]), {"out": out}, test_utils=CHECKS)
 
 
-# Checked in test_fusion_attention.py.
-ATTENTION = {"_npu_dropout_gen_mask", "npu_fusion_attention", "npu_fusion_attention_grad"}
+# Checked in test_fusion_attention.py and test_npu_infer_attention.py.
+ATTENTION = {
+    "_npu_dropout_gen_mask",
+    "_npu_fused_infer_attention_score_get_max_workspace",
+    "_npu_fused_infer_attention_score_infer_output",
+    "_npu_fused_infer_attention_score_v2_get_max_workspace",
+    "_npu_fused_infer_attention_score_v2_infer_output",
+    "npu_fused_infer_attention_score",
+    "npu_fused_infer_attention_score_v2",
+    "npu_fusion_attention",
+    "npu_fusion_attention_grad",
+    "npu_incre_flash_attention",
+    "npu_prompt_flash_attention",
+}
 # Checked in test_npu_quantization.py.
 QUANTIZATION = {
     "npu_anti_quant",

@@ -76,6 +76,15 @@ int64_t number(int64_t value);
 int64_t dropout_bits(const at::Tensor& query, const at::Tensor& key, int64_t head_num, std::string_view input_layout,
                      at::OptionalIntArrayRef actual_seq_qlen, at::OptionalIntArrayRef actual_seq_kvlen);
 
+// Attention without gradients, in aten/custom/infer_shapes.cpp: the results, [B, N, S, 1] or [T, N, 1] float32 if they are
+// asked for, and a tensor without elements. Throws for a layout that there is not, and for tensors that do not have it.
+Output infer_attention(const at::Tensor& query, const at::Tensor& value, std::string_view input_layout,
+                       const std::optional<at::Tensor>& block_table, int64_t heads, int64_t key_heads);
+Output infer_attention(const at::Tensor& query, const at::Tensor& value, std::string_view input_layout, int64_t heads,
+                       int64_t key_heads);
+Output infer_lse(const at::Tensor& query, std::string_view input_layout, int64_t heads, bool is_asked);
+Output no_workspace(const at::Tensor& tensor);
+
 // Sums and losses, in aten/custom/sum_shapes.cpp. The sum of two tensors of one size: their type, or float32 if they
 // have two. Throws for two sizes.
 Output sum_of(const at::Tensor& a, const at::Tensor& b);
