@@ -114,6 +114,11 @@ class OfficialOperator:
         """The name without the overload."""
         return self.name.split(".")[0]
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether nothing implements it, if no entry does."""
+        return not self.words & {"by_hand", "kernels"}
+
 
 @dataclass(frozen=True)
 class Settings:

@@ -420,6 +420,14 @@ EXPERTS = {
     "npu_moe_token_unpermute",
     "npu_moe_token_unpermute_grad",
 }
+# Checked in test_npu_kv_cache.py.
+CACHES = {
+    "_npu_paged_attention",
+    "_npu_reshape_and_cache",
+    "_npu_reshape_and_cache_siso",
+    "_npu_rotary_embedding",
+    "npu_scatter_pa_kv_cache",
+}
 # Checked in test_scatter_nd_update.py.
 INDEXING = {"npu_scatter_nd_update", "npu_scatter_nd_update_"}
 
@@ -436,15 +444,16 @@ def implemented():
 
 def test_every_operator_is_checked():
     checked = {name.split("-")[0] for name in CASES} | set(REST)
-    elsewhere = ATTENTION | QUANTIZATION | EXPERTS | INDEXING
+    elsewhere = ATTENTION | QUANTIZATION | EXPERTS | INDEXING | CACHES
     assert checked | elsewhere == set(implemented())
 
 
 @pytest.mark.parametrize("key", ["PrivateUse1", "Meta", "AutogradPrivateUse1", "AutogradMeta"])
 def test_every_operator_has_a_kernel_for_the_key(key):
     for name in implemented():
-        for overload in getattr(OPS, name).overloads():
-            full = f"npu::{name}" if overload == "default" else f"npu::{name}.{overload}"
+        packet = getattr(torch_npu.custom_ops, name)
+        for overload in packet.overloads():
+            full = f"{packet._qualified_op_name}.{overload}".removesuffix(".default")
             if full in torch_npu.custom_ops.NOT_IMPLEMENTED:
                 continue
             assert torch._C._dispatch_has_kernel_for_dispatch_key(full, key)
