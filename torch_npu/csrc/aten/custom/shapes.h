@@ -76,8 +76,9 @@ int64_t number(int64_t value);
 int64_t dropout_bits(const at::Tensor& query, const at::Tensor& key, int64_t head_num, std::string_view input_layout,
                      at::OptionalIntArrayRef actual_seq_qlen, at::OptionalIntArrayRef actual_seq_kvlen);
 
-// Attention without gradients, in aten/custom/infer_shapes.cpp: the results, [B, N, S, 1] or [T, N, 1] float32 if they are
-// asked for, and a tensor without elements. Throws for a layout that there is not, and for tensors that do not have it.
+// Attention without gradients, in aten/custom/infer_shapes.cpp: the results, [B, N, S, 1] or [T, N, 1] float32 if they
+// are asked for, and a tensor without elements. Throws for a layout that there is not, and for tensors that do not have
+// it.
 Output infer_attention(const at::Tensor& query, const at::Tensor& value, std::string_view input_layout,
                        const std::optional<at::Tensor>& block_table, int64_t heads, int64_t key_heads);
 Output infer_attention(const at::Tensor& query, const at::Tensor& value, std::string_view input_layout, int64_t heads,
@@ -126,8 +127,8 @@ Output numbers_like(const at::Tensor& tensor, int64_t count);
 Output flat_like(const at::Tensor& tensor);
 // The rows of x for the experts of the first `active` rows; of [N, H] and [N, K].
 Output expanded_rows(const at::Tensor& x, const at::Tensor& experts, int64_t active);
-// npu_moe_init_routing_v2: the rows, by element or by expert and capacity, and their scales; the elements' positions;
-// the experts' counts. Throws for types and modes that are not computed.
+// npu_moe_init_routing_v2: the rows, by element or by expert and capacity, and their scales; the experts' counts.
+// Throws for types and modes that are not computed.
 Output routed_rows(const at::Tensor& x, const at::Tensor& experts, int64_t active, int64_t capacity, int64_t count,
                    int64_t drop_pad_mode, int64_t quant_mode, std::optional<int64_t> x_dtype);
 Output routed_scales(const at::Tensor& x, const at::Tensor& experts, int64_t active, int64_t capacity, int64_t count,
