@@ -392,6 +392,8 @@ ATTENTION = {
     "npu_fused_infer_attention_score_v2",
     "npu_fusion_attention",
     "npu_fusion_attention_grad",
+    "npu_fusion_attention_grad_v2",
+    "npu_fusion_attention_v2",
     "npu_incre_flash_attention",
     "npu_prompt_flash_attention",
 }
