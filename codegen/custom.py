@@ -333,8 +333,16 @@ def _resolve(entry: CustomEntry, schemas: Mapping[str, FunctionSchema]) -> Custo
     resolver = _Resolver(entry, schemas)
     schema = resolver.schema
     returned = [_type_of(r.type, entry) for r in schema.returns]
-    if any(type_ not in ("Tensor", "int") for type_ in returned) or "Tensor" not in returned[:1]:
-        raise EntryError(entry.line, f"'{entry.func}' has to give tensors, and then ints")
+    gives_list = returned == ["Sequence[Tensor]"]
+    takes = all(type_ in ("Tensor", "int") for type_ in returned) and "Tensor" in returned[:1]
+    if not takes and not gives_list:
+        raise EntryError(
+            entry.line, f"'{entry.func}' has to give tensors, and then ints, or one list of tensors"
+        )
+    if gives_list and entry.call is not None:
+        raise EntryError(
+            entry.line, f"'{entry.func}' gives a list: write it by hand, 'op_api: true'"
+        )
     numbers = frozenset(i for i, type_ in enumerate(returned) if type_ == "int")
     if numbers and entry.call is not None:
         raise EntryError(entry.line, f"'{entry.func}' gives ints: write it by hand, 'op_api: true'")
@@ -348,6 +356,7 @@ def _resolve(entry: CustomEntry, schemas: Mapping[str, FunctionSchema]) -> Custo
         arguments=resolver.arguments(),
         outputs=resolver.outputs(),
         numbers=numbers,
+        gives_list=gives_list,
         route=resolver.route(),
         dtypes=resolver.dtypes(),
         gradients=resolver.gradients(),

@@ -114,6 +114,11 @@ class OfficialOperator:
         """The name without the overload."""
         return self.name.split(".")[0]
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether nothing implements it, if no entry does."""
+        return not self.words & {"by_hand", "kernels"}
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -307,6 +312,7 @@ class CustomOperator:
     arguments: tuple[CustomArgument, ...]
     outputs: tuple[str, ...]  # C++ expressions of what they are; none of INPLACE
     numbers: frozenset[int]  # which outputs are ints
+    gives_list: bool  # the one output is a list of tensors
     route: AclnnRoute | None  # None: written by hand
     dtypes: tuple[tuple[str, frozenset[str] | None], ...]  # tensor argument -> what is taken
     gradients: Gradients | None

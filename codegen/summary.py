@@ -52,7 +52,7 @@ def summary(
         Row("npu:: redispatch", len(custom), "CustomRedispatch.{h,cpp}"),
         Row(
             "npu:: and atb:: schemas that raise NotImplementedError",
-            sum("by_hand" not in o.words for o in rest),
+            sum(o.is_refused for o in rest),
             "CustomUnimplemented.cpp",
         ),
         Row("npu:: names of Python", len({o.base for o in custom}), "custom_ops.{py,pyi}"),

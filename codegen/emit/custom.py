@@ -17,6 +17,7 @@ _TYPES = """
 #include <optional>
 #include <string_view>
 #include <tuple>
+#include <vector>
 """
 
 _KERNEL_HEADERS = """#include "aten/aclnn/attributes.h"
@@ -142,7 +143,8 @@ def _made(operator: CustomOperator) -> list[str]:
         outs = [a.name for a in operator.arguments if a.is_written]
         return [f"{what}.give({out});" for what, out in zip(operator.outputs, outs, strict=True)]
     if len(operator.outputs) == 1:
-        return [f"at::Tensor out = {operator.outputs[0]}.make();"]
+        type_ = operator.returns if operator.gives_list else "at::Tensor"
+        return [f"{type_} out = {operator.outputs[0]}.make();"]
     return [
         f"const int64_t out{i} = {what};"
         if i in operator.numbers
@@ -203,11 +205,22 @@ def _operator(operator: CustomOperator) -> str:
     return f"namespace {name} {{\n\n{_kernel(operator)}{meta}}}  // namespace {name}\n\n"
 
 
+def _function_by_hand(operator: CustomOperator, by_hand: Sequence[CustomOperator]) -> str:
+    """Its address; overloads of one name are told apart by their types."""
+    address = f"&custom::{operator.function}"
+    if sum(o.function == operator.function for o in by_hand) == 1:
+        return address
+    types = ", ".join(a.type for a in operator.arguments)
+    return f"static_cast<{operator.returns} (*)({types})>({address})"
+
+
 def kernels(operators: Sequence[CustomOperator]) -> dict[str, str]:
     """``CustomKernels.cpp``, which registers kernels and shape functions, and the header of those written by hand."""
     by_hand = [o for o in operators if o.route is None]
     runs = [
-        f'm.impl("{o.name}", &{f"custom::{o.function}" if o.route is None else f"{identifier(o.name)}::run"});'
+        f'm.impl("{o.name}", {_function_by_hand(o, by_hand)});'
+        if o.route is None
+        else f'm.impl("{o.name}", &{identifier(o.name)}::run);'
         for o in operators
     ]
     metas = [f'm.impl("{o.name}", &{identifier(o.name)}::meta);' for o in operators]

@@ -75,6 +75,8 @@ def _sections(operator: CustomOperator) -> str:
 
 def _refusal(operator: OfficialOperator) -> str:
     instead = f" The same is computed by: {operator.instead}." if operator.instead else ""
+    if not operator.is_refused:
+        return f"Writes its arguments and gives nothing.{instead}"
     return f"Not implemented by this version: a call raises NotImplementedError.{instead}"
 
 
@@ -144,16 +146,16 @@ def _stubs(bases: dict[str, Overloads]) -> str:
 
 
 def _full(operators: Sequence[OfficialOperator]) -> list[str]:
-    return sorted(f"{o.namespace}::{o.name}" for o in operators)
+    return sorted(f"{o.namespace}::{o.name}" for o in operators if o.is_refused)
 
 
 def python(
     operators: Sequence[CustomOperator], rest: Sequence[OfficialOperator] = ()
 ) -> dict[str, str]:
     """``custom_ops.py`` and ``atb.py`` with their stubs, ``exposed_api.py`` with the public names; ``rest`` has no entries."""
-    refused = [o for o in rest if "by_hand" not in o.words]
-    apart = [o for o in refused if o.namespace == "atb" and "top_level" not in o.words]
-    here = [o for o in refused if o not in apart]
+    listed = [o for o in rest if "by_hand" not in o.words]
+    apart = [o for o in listed if o.namespace == "atb" and "top_level" not in o.words]
+    here = [o for o in listed if o not in apart]
     bases, atb = _by_base([*operators, *here]), _by_base(apart)
     public = {o.base for o in operators if o.is_exposed}
     public |= {o.base for o in rest if "public" in o.words}

@@ -14,11 +14,9 @@ def _local(operator: OfficialOperator) -> str:
 
 def _library(namespace: str, operators: Sequence[OfficialOperator]) -> str:
     here = [o for o in operators if o.namespace == namespace]
-    by_hand = "".join(f'  m.def(R"({_local(o)})");\n' for o in here if "by_hand" in o.words)
+    by_hand = "".join(f'  m.def(R"({_local(o)})");\n' for o in here if not o.is_refused)
     rows = "".join(
-        f'    {{R"({_local(o)})",\n     "{o.instead}"}},\n'
-        for o in here
-        if "by_hand" not in o.words
+        f'    {{R"({_local(o)})",\n     "{o.instead}"}},\n' for o in here if o.is_refused
     )
     table = (
         f"constexpr Unimplemented k{namespace.capitalize()}[] = {{\n{rows}}};\n\n" if rows else ""

@@ -202,7 +202,7 @@ def test_what_is_refused(library: Library):
     for change, message in (
         ({"sink": torch.zeros(3)}, r"sink is .*\[2\] is taken"),
         ({"sink": torch.zeros(HEADS, dtype=torch.float16)}, "sink is float16"),
-        ({"rope": q}, "queryRope or keyRope is given"),
+        ({"rope": q}, "one of queryRope and keyRope is given alone"),
         ({"layout": "BNS"}, "softmaxOutLayout is 'BNS'"),
         ({"mode": 9}, "sparse mode 9 is not taken: it is 0 to 8"),
     ):

@@ -381,8 +381,22 @@ def test_opcheck_of_out():
     torch.library.opcheck(OPS.npu_transpose.out, (x, [1, 0]), {"out": out}, test_utils=CHECKS)
 
 
-# Checked in test_fusion_attention.py.
-ATTENTION = {"_npu_dropout_gen_mask", "npu_fusion_attention", "npu_fusion_attention_grad"}
+# Checked in test_fusion_attention.py and test_npu_infer_attention.py.
+ATTENTION = {
+    "_npu_dropout_gen_mask",
+    "_npu_fused_infer_attention_score_get_max_workspace",
+    "_npu_fused_infer_attention_score_infer_output",
+    "_npu_fused_infer_attention_score_v2_get_max_workspace",
+    "_npu_fused_infer_attention_score_v2_infer_output",
+    "npu_fused_infer_attention_score",
+    "npu_fused_infer_attention_score_v2",
+    "npu_fusion_attention",
+    "npu_fusion_attention_grad",
+    "npu_fusion_attention_grad_v2",
+    "npu_fusion_attention_v2",
+    "npu_incre_flash_attention",
+    "npu_prompt_flash_attention",
+}
 # Checked in test_npu_quantization.py.
 QUANTIZATION = {
     "npu_anti_quant",
@@ -393,18 +407,28 @@ QUANTIZATION = {
     "npu_trans_quant_param",
     "npu_weight_quant_batchmatmul",
 }
-# Checked in test_npu_experts.py.
+# Checked in test_npu_experts.py and test_npu_grouped_matmul.py.
 EXPERTS = {
+    "npu_grouped_matmul",
     "npu_moe_compute_expert_tokens",
     "npu_moe_finalize_routing",
     "npu_moe_gating_top_k",
     "npu_moe_gating_top_k_backward",
     "npu_moe_gating_top_k_softmax",
     "npu_moe_init_routing",
+    "npu_moe_init_routing_v2",
     "npu_moe_token_permute",
     "npu_moe_token_permute_grad",
     "npu_moe_token_unpermute",
     "npu_moe_token_unpermute_grad",
+}
+# Checked in test_npu_kv_cache.py.
+CACHES = {
+    "_npu_paged_attention",
+    "_npu_reshape_and_cache",
+    "_npu_reshape_and_cache_siso",
+    "_npu_rotary_embedding",
+    "npu_scatter_pa_kv_cache",
 }
 # Checked in test_scatter_nd_update.py.
 INDEXING = {"npu_scatter_nd_update", "npu_scatter_nd_update_"}
@@ -422,15 +446,16 @@ def implemented():
 
 def test_every_operator_is_checked():
     checked = {name.split("-")[0] for name in CASES} | set(REST)
-    elsewhere = ATTENTION | QUANTIZATION | EXPERTS | INDEXING
+    elsewhere = ATTENTION | QUANTIZATION | EXPERTS | INDEXING | CACHES
     assert checked | elsewhere == set(implemented())
 
 
 @pytest.mark.parametrize("key", ["PrivateUse1", "Meta", "AutogradPrivateUse1", "AutogradMeta"])
 def test_every_operator_has_a_kernel_for_the_key(key):
     for name in implemented():
-        for overload in getattr(OPS, name).overloads():
-            full = f"npu::{name}" if overload == "default" else f"npu::{name}.{overload}"
+        packet = getattr(torch_npu.custom_ops, name)
+        for overload in packet.overloads():
+            full = f"{packet._qualified_op_name}.{overload}".removesuffix(".default")
             if full in torch_npu.custom_ops.NOT_IMPLEMENTED:
                 continue
             assert torch._C._dispatch_has_kernel_for_dispatch_key(full, key)

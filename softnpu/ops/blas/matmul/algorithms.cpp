@@ -79,6 +79,14 @@ const char* needs_reference(const MatmulProblem& p) {
 
 }  // namespace
 
+Plan untimed_product(const MatmulProblem& problem) {
+  const auto describe = [&] { return work_of(problem); };
+  if (const char* why = needs_reference(problem)) {
+    return *serve_by_reference(kProductAlgorithms, problem, why, describe);
+  }
+  return *first_of(kProductAlgorithms, problem, describe);
+}
+
 Plan choose_product(const MatmulProblem& problem) {
   const auto describe = [&] { return work_of(problem); };
   if (const char* why = needs_reference(problem)) {

@@ -26,5 +26,7 @@ inline constexpr std::array kProductAlgorithms = {
 
 // A product by the first row that serves it or, where the work is timed, by the fastest. The result is not empty.
 Plan choose_product(const MatmulProblem& problem);
+// The same by the first row in every case: for sizes that are known only when an operator runs.
+Plan untimed_product(const MatmulProblem& problem);
 
 }  // namespace softnpu

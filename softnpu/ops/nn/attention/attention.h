@@ -19,14 +19,24 @@ struct AttentionResults {
 };
 Status attention(const AttentionArguments& arguments, const AttentionResults& results, Plan* plan);
 
-// The same without gradients. The layout may be BNSD_BSND: the result has another order of dimensions. query_ends and
-// key_ends are lengths unless the layout is TND; one length may be given for all sequences. Values after a sequence's
-// end are not written. `absent` tensors must be null or empty: quantised and paged keys are not supported.
+// The same without gradients, and what its functions have beside AttentionArguments. `layout` may be two names,
+// BNSD_BSND: the result has the order of the second. query_ends and key_ends are lengths unless sequences are
+// concatenated, and those of keys are always lengths with a block_table. Values after a sequence's end are not written.
+// A mask may have more columns than there are keys. One query of each sequence sees all that the mask has, whatever the
+// mode is.
+struct InferArguments {
+  const aclTensorList& key;  // of one tensor
+  const aclTensorList& value;
+  const aclTensor* block_table = nullptr;
+  int64_t page = 0;
+  const aclTensor* query_rope = nullptr;
+  const aclTensor* key_rope = nullptr;
+  std::initializer_list<const aclTensor*> absent = {};  // null or empty: quantised keys, paddings, shared prefixes
+};
+Status infer_attention(const AttentionArguments& arguments, const InferArguments& others, const aclTensor& out,
+                       const aclTensor* log_sum, Plan* plan);
+// `arguments` has the key and the value.
 Status infer_attention(AttentionArguments arguments, std::initializer_list<const aclTensor*> absent,
-                       const aclTensor& out, const aclTensor* log_sum, Plan* plan);
-// The key and the value are lists of one tensor.
-Status infer_attention(const aclTensor& query, const aclTensorList& key, const aclTensorList& value,
-                       const AttentionArguments& arguments, std::initializer_list<const aclTensor*> absent,
                        const aclTensor& out, const aclTensor* log_sum, Plan* plan);
 
 struct AttentionGradients {

@@ -401,6 +401,10 @@ Status read_sink_gradient(const aclTensor* tensor, Backward* task) {
 }  // namespace
 
 Status attention_grad(const AttentionArguments& arguments, const AttentionGradients& gradients, Plan* plan) {
+  for (const aclTensor* rope : {arguments.query_rope, arguments.key_rope}) {
+    if (rope == nullptr || element_count(*rope) == 0) continue;
+    return {ACLNN_ERR_PARAM_INVALID, "queryRope or keyRope is given; append its channels to query and key"};
+  }
   auto task = std::make_shared<Backward>();
   AttentionProblem& problem = task->problem;
   SOFTNPU_RETURN_IF_ERROR(read_attention(arguments, &problem));

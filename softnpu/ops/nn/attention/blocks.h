@@ -46,7 +46,7 @@ inline Rows copied_rows(const Heads& from, int64_t b, int64_t head, int64_t firs
 // As a left factor.
 inline Rows left_rows(const Heads& from, int64_t b, int64_t head, int64_t first, int64_t count, float* copy) {
   constexpr int64_t kSize = sizeof(float);
-  if (from.dtype != ACL_FLOAT) return copied_rows(from, b, head, first, count, copy);
+  if (from.dtype != ACL_FLOAT || !from.is_run(first, count)) return copied_rows(from, b, head, first, count, copy);
   return {reinterpret_cast<const float*>(from.at(b, head, first)), static_cast<size_t>(from.position_stride / kSize),
           static_cast<size_t>(from.channel_stride / kSize)};
 }

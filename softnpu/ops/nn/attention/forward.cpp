@@ -1,10 +1,12 @@
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <string_view>
 
 #include "base/text.h"
 #include "ops/core/describe.h"
+#include "ops/core/iterate/flat.h"
 #include "ops/core/tensor_memory.h"
 #include "ops/nn/attention/attention.h"
 #include "ops/nn/attention/blocks.h"
@@ -19,6 +21,7 @@ constexpr float kNone = -std::numeric_limits<float>::infinity();
 
 struct Forward {
   AttentionProblem problem;
+  FlatTensor table;  // of pages
   Heads out;
   RowNumbers maximum, sum, log_sum;
   std::vector<BlockTask> tasks;
@@ -36,6 +39,38 @@ struct Forward {
   void run(float* workspace) const {
     run_tasks(tasks, threads, workspace, floats().value(),
               [this](const BlockTask& task, Floats memory) { run_block(task, memory); });
+  }
+
+  // Reads which pages the sequences have.
+  Status run_paged(float* workspace) const {
+    const Pages& layout = problem.key.pages;
+    const auto rows = static_cast<int64_t>(problem.sequences.size());
+    std::vector<int64_t> pages;
+    pages.reserve(static_cast<size_t>(rows * layout.row));
+    table.for_runs(0, rows * layout.row, [&](const char* from, ptrdiff_t stride, int64_t count) {
+      for (int64_t i = 0; i < count; ++i, from += stride) {
+        int32_t page = 0;
+        std::memcpy(&page, from, sizeof(page));
+        pages.push_back(page);
+      }
+    });
+    for (int64_t i = 0; i < rows; ++i) {
+      const int64_t length = problem.sequences[static_cast<size_t>(i)].key_length;
+      for (int64_t j = 0; j * layout.size < length; ++j) {
+        const int64_t page = pages[static_cast<size_t>(i * layout.row + j)];
+        if (page >= 0 && page < layout.count) continue;
+        return {ACLNN_ERR_PARAM_INVALID, text("blockTable: page ", j, " of sequence ", i, " is ", page,
+                                              ", out of range: 0 up to ", layout.count - 1, " are taken")};
+      }
+    }
+    Forward own = *this;
+    own.problem.key.pages.pages = own.problem.value.pages.pages = pages.data();
+    if (own.problem.key.tail != nullptr) {
+      own.problem.key.tail = std::make_shared<Heads>(*own.problem.key.tail);
+      own.problem.key.tail->pages.pages = pages.data();
+    }
+    own.run(workspace);
+    return Status::ok();
   }
 
   // Up to this many queries are multiplied with keys one by one: vectors over queries would be mostly empty.
@@ -112,9 +147,10 @@ struct Forward {
     float* line = memory.take(d);
     load_columns(problem.query, b, task.head, s.query_start + task.first, queries, problem.scale, qt, width, line);
     const int64_t key_head = problem.key_head(task.head);
+    const int64_t key_b = problem.key_batch_of(sequence);
     for_keys(task, queries, [&](int64_t first, int64_t keys) {
-      const Rows k = left_rows(problem.key, b, key_head, s.key_start + first, keys, k_copy);
-      const Rows v = right_rows(problem.value, b, key_head, s.key_start + first, keys, v_copy);
+      const Rows k = left_rows(problem.key, key_b, key_head, s.key_start + first, keys, k_copy);
+      const Rows v = right_rows(problem.value, key_b, key_head, s.key_start + first, keys, v_copy);
       small_gemm(keys, width, d, k.data, k.row, k.column, qt, width, p, width, false);
       problem.finish_scores(sequence, task.head, task.first, queries, first, keys, p, width, 1);
       softmax_scores(p, keys, width, sums.most, sums.all, sums.rescale, exp);
@@ -137,9 +173,10 @@ struct Forward {
     load_rows(problem.query, b, task.head, s.query_start + task.first, queries, q, d);
     for (int64_t i = 0; i < queries * d; ++i) q[i] *= problem.scale;
     const int64_t key_head = problem.key_head(task.head);
+    const int64_t key_b = problem.key_batch_of(sequence);
     for_keys(task, queries, [&](int64_t first, int64_t keys) {
-      const Rows k = right_rows(problem.key, b, key_head, s.key_start + first, keys, k_copy);
-      const Rows v = right_rows(problem.value, b, key_head, s.key_start + first, keys, v_copy);
+      const Rows k = right_rows(problem.key, key_b, key_head, s.key_start + first, keys, k_copy);
+      const Rows v = right_rows(problem.value, key_b, key_head, s.key_start + first, keys, v_copy);
       for (int64_t i = 0; i < queries; ++i) dot_rows(q + i * d, k.data, k.row, keys, channels(), p + i * kKeys);
       problem.finish_scores(sequence, task.head, task.first, queries, first, keys, p, 1, kKeys);
       for (int64_t i = 0; i < queries; ++i) {
@@ -233,7 +270,10 @@ Status attention(const AttentionArguments& arguments, const AttentionResults& re
   plan->workspace_bytes = task->floats() * task->threads * sizeof(float);
   plan->work = flops;
   plan->describe = describe_later({&arguments.query, &arguments.key});
-  plan->run = [task = std::shared_ptr<const Forward>(std::move(task))](void* workspace) {
+  const bool is_paged = problem.key.is_paged();
+  if (is_paged) SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(*arguments.block_table, -1, "blockTable", &task->table));
+  plan->run = [task = std::shared_ptr<const Forward>(std::move(task)), is_paged](void* workspace) {
+    if (is_paged) return task->run_paged(static_cast<float*>(workspace));
     task->run(static_cast<float*>(workspace));
     return Status::ok();
   };

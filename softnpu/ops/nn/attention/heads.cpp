@@ -1,5 +1,8 @@
 #include "ops/nn/attention/heads.h"
 
+#include <algorithm>
+#include <array>
+
 #include "base/text.h"
 #include "ops/core/describe.h"
 #include "ops/core/tensor_memory.h"
@@ -13,10 +16,10 @@ Status read_heads(const aclTensor& tensor, const char* role, std::string_view la
   if (tensor.dtype != ACL_FLOAT && tensor.dtype != ACL_FLOAT16 && tensor.dtype != ACL_BF16) {
     return bad("; float32, float16 and bfloat16 are taken");
   }
-  const bool is_known_layout =
-      layout == "BSH" || layout == "SBH" || layout == "BSND" || layout == "BNSD" || layout == "TND";
-  if (!is_known_layout) {
-    return {ACLNN_ERR_PARAM_INVALID, text("the layout '", layout, "' is not BSH, SBH, BSND, BNSD or TND")};
+  constexpr std::array<std::string_view, 8> kLayouts = {"BSH", "SBH", "BSND", "BNSD", "TND", "NTD", "NBSD", "NSD"};
+  if (std::ranges::find(kLayouts, layout) == kLayouts.end()) {
+    return {ACLNN_ERR_PARAM_INVALID,
+            text("the layout '", layout, "' is not BSH, SBH, BSND, BNSD, TND, NTD, NBSD or NSD")};
   }
   if (tensor.dims.size() != layout.size()) return bad(text(", which is not of the layout ", layout));
   const auto size = static_cast<int64_t>(aclDataTypeSize(tensor.dtype));

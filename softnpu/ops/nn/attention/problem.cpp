@@ -45,7 +45,7 @@ Status read_scores(const aclTensor& tensor, const char* role, const AttentionPro
 Status shorten(const aclIntArray* lengths, const char* role, int64_t b, int64_t batch, int64_t* length) {
   if (lengths == nullptr || lengths->empty()) return Status::ok();
   const auto count = static_cast<int64_t>(lengths->size());
-  if (count != 1 && count != batch) return bad(text(count, " lengths of ", role, " for ", batch, " sequences"));
+  if (count != 1 && count < batch) return bad(text(count, " lengths of ", role, " for ", batch, " sequences"));
   const int64_t own = (*lengths)[static_cast<size_t>(count == 1 ? 0 : b)];
   if (own < 0 || own > *length) return bad(text("sequence ", b, " has ", own, " of ", *length, " ", role));
   *length = own;
@@ -64,6 +64,23 @@ Status read_sequences(const AttentionArguments& arguments, AttentionProblem* pro
       SOFTNPU_RETURN_IF_ERROR(shorten(arguments.query_lengths, "queries", b, query.batch, &s.query_length));
       SOFTNPU_RETURN_IF_ERROR(shorten(arguments.key_lengths, "keys", b, query.batch, &s.key_length));
       problem->sequences.push_back(s);
+    }
+  } else if (key.is_paged()) {
+    SOFTNPU_RETURN_IF_ERROR(not_null(arguments.query_ends, "actualSeqQLen, which the layout TND needs,"));
+    const aclIntArray& ends = *arguments.query_ends;
+    listed = ends.size();
+    const auto count = static_cast<int64_t>(listed);
+    int64_t start = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t end = ends[static_cast<size_t>(i)];
+      if (end < start || end > query.length) {
+        return bad(
+            text("sequence ", i, " of queries ends at ", end, " after ", start, ": ends grow up to ", query.length));
+      }
+      Sequence s{start, end - start, 0, key.length, 0, 0};
+      SOFTNPU_RETURN_IF_ERROR(shorten(arguments.key_lengths, "keys", i, count, &s.key_length));
+      problem->sequences.push_back(s);
+      start = end;
     }
   } else {
     SOFTNPU_RETURN_IF_ERROR(not_null(arguments.query_ends, "actualSeqQLen, which the layout TND needs,"));
@@ -247,23 +264,89 @@ void AttentionProblem::finish_scores(size_t sequence, int64_t head, int64_t firs
   }
 }
 
+namespace {
+
+// Keys or values in pages. Which pages a sequence has is known when the operator runs.
+Status read_paged(const AttentionArguments& arguments, const aclTensor& tensor, const char* role, int64_t heads,
+                  int64_t sequences, Heads* out) {
+  const aclTensor& table = *arguments.block_table;
+  const bool is_stack = tensor.dims.size() == 4;
+  SOFTNPU_RETURN_IF_ERROR(read_heads(tensor, role, is_stack ? "BNSD" : "BSH", heads, out));
+  if (table.dtype != ACL_INT32 || table.dims.size() != 2 || table.dims[0] < sequences) {
+    return bad(text("blockTable is ", describe(table), "; int32 of [", sequences, ", pages] is taken"));
+  }
+  if (arguments.page <= 0 || out->length != arguments.page) {
+    return bad(text("blockSize is ", arguments.page, " where ", role, " is ", describe(tensor),
+                    ": it is the number of positions of a page"));
+  }
+  out->pages = {nullptr, table.dims[1], out->length, out->batch};
+  int64_t length = 0;
+  SOFTNPU_RETURN_IF_ERROR(fit(checked(table.dims[1]) * out->length, "the number of positions of a sequence", &length));
+  out->length = length;
+  return Status::ok();
+}
+
+Status read_ropes(const AttentionArguments& arguments, int64_t key_heads, int64_t sequences, AttentionProblem* out) {
+  const auto has = [](const aclTensor* tensor) { return tensor != nullptr && element_count(*tensor) > 0; };
+  if (!has(arguments.query_rope) && !has(arguments.key_rope)) return Status::ok();
+  if (!has(arguments.query_rope) || !has(arguments.key_rope)) return bad("one of queryRope and keyRope is given alone");
+  const auto query = std::make_shared<Heads>();
+  const auto key = std::make_shared<Heads>();
+  SOFTNPU_RETURN_IF_ERROR(
+      read_heads(*arguments.query_rope, "queryRope", arguments.layout, arguments.heads, query.get()));
+  if (arguments.block_table == nullptr) {
+    SOFTNPU_RETURN_IF_ERROR(read_heads(*arguments.key_rope, "keyRope", arguments.layout, key_heads, key.get()));
+  } else {
+    SOFTNPU_RETURN_IF_ERROR(read_paged(arguments, *arguments.key_rope, "keyRope", key_heads, sequences, key.get()));
+  }
+  const auto same = [](const Heads& a, const Heads& b) {
+    return a.batch == b.batch && a.heads == b.heads && a.length == b.length;
+  };
+  if (!same(*query, out->query) || !same(*key, out->key) || query->channels != key->channels ||
+      query->dtype != out->query.dtype || key->dtype != out->key.dtype) {
+    return bad(text("queryRope is ", describe(*arguments.query_rope), " and keyRope ", describe(*arguments.key_rope),
+                    ": they are like query and key, with channels of their own"));
+  }
+  out->query.channels += query->channels;
+  out->key.channels += key->channels;
+  out->query.tail = query;
+  out->key.tail = key;
+  return Status::ok();
+}
+
+}  // namespace
+
 Status read_attention(const AttentionArguments& arguments, AttentionProblem* out) {
   if (arguments.layout == nullptr) return {ACLNN_ERR_PARAM_NULLPTR, "the layout is null"};
   const std::string_view layout = arguments.layout;
-  out->is_packed = layout == "TND";
+  out->is_packed = layout.find('T') != std::string_view::npos;
   SOFTNPU_RETURN_IF_ERROR(read_heads(arguments.query, "query", layout, arguments.heads, &out->query));
   int64_t key_heads = arguments.key_heads;
-  if (layout.back() == 'H' && key_heads == 0 && out->query.channels > 0 && arguments.key.dims.size() == 3) {
+  const bool is_paged = arguments.block_table != nullptr;
+  if ((layout.back() == 'H' || is_paged) && key_heads == 0 && out->query.channels > 0 &&
+      arguments.key.dims.size() == 3) {
     key_heads = arguments.key.dims[2] / out->query.channels;
   }
-  SOFTNPU_RETURN_IF_ERROR(read_heads(arguments.key, "key", layout, key_heads, &out->key));
-  SOFTNPU_RETURN_IF_ERROR(read_heads(arguments.value, "value", layout, key_heads, &out->value));
+  int64_t sequences = out->query.batch;
+  if (out->is_packed)
+    sequences = arguments.query_ends == nullptr ? 0 : static_cast<int64_t>(arguments.query_ends->size());
+  if (!is_paged) {
+    SOFTNPU_RETURN_IF_ERROR(read_heads(arguments.key, "key", layout, key_heads, &out->key));
+    SOFTNPU_RETURN_IF_ERROR(read_heads(arguments.value, "value", layout, key_heads, &out->value));
+  } else {
+    SOFTNPU_RETURN_IF_ERROR(read_paged(arguments, arguments.key, "key", key_heads, sequences, &out->key));
+    SOFTNPU_RETURN_IF_ERROR(read_paged(arguments, arguments.value, "value", key_heads, sequences, &out->value));
+    if (arguments.key_lengths == nullptr || arguments.key_lengths->empty()) {
+      return bad("the lengths of keys are not given, which a table of pages needs");
+    }
+  }
   const Heads& q = out->query;
   const Heads& k = out->key;
   const Heads& v = out->value;
   if (arguments.heads != q.heads)
     return bad(text("headNum is ", arguments.heads, " where query has ", q.heads, " heads"));
-  if (q.batch != k.batch || k.batch != v.batch || k.length != v.length || k.heads != v.heads ||
+  const bool has_batch = out->key.is_paged() || (q.batch == k.batch && k.batch == v.batch);
+  if (!has_batch || out->key.pages.count != out->value.pages.count || k.length != v.length || k.heads != v.heads ||
       q.channels != k.channels || k.heads == 0 || q.heads % k.heads != 0) {
     return bad(text("query ", describe(arguments.query), ", key ", describe(arguments.key), " and value ",
                     describe(arguments.value), " do not fit, with ", q.heads, " heads and ", k.heads, " of keys"));
@@ -276,10 +359,7 @@ Status read_attention(const AttentionArguments& arguments, AttentionProblem* out
   if (out->sparse_mode < 0 || out->sparse_mode > modes) {
     return bad(text("sparse mode ", out->sparse_mode, " is not taken: it is 0 to ", modes));
   }
-  for (const aclTensor* rope : {arguments.query_rope, arguments.key_rope}) {
-    if (rope != nullptr && element_count(*rope) > 0)
-      return bad("queryRope or keyRope is given; append its channels to query and key");
-  }
+  SOFTNPU_RETURN_IF_ERROR(read_ropes(arguments, key_heads, sequences, out));
   // Without a mask every query sees every key in all modes.
   const bool has_mask = arguments.mask != nullptr && element_count(*arguments.mask) > 0;
   if (!has_mask) out->sparse_mode = 1;

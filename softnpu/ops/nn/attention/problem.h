@@ -65,6 +65,10 @@ struct AttentionProblem {
   int64_t before = INT64_MAX, after = INT64_MAX;  // number of visible keys before and after the query's own
 
   int64_t batch_of(size_t sequence) const { return is_packed ? 0 : static_cast<int64_t>(sequence); }
+  // The row of the key's table of pages, or its batch.
+  int64_t key_batch_of(size_t sequence) const {
+    return key.is_paged() ? static_cast<int64_t>(sequence) : batch_of(sequence);
+  }
   float sink(int64_t head) const { return sinks[head * sink_stride]; }
   int64_t key_head(int64_t head) const { return head / (query.heads / key.heads); }
   Span seen(const Sequence& sequence, int64_t query_position) const;
@@ -92,13 +96,15 @@ struct AttentionArguments {
   const aclTensor* padding_mask = nullptr;
   const aclTensor* mask = nullptr;
   const aclTensor* sink = nullptr;
-  const aclTensor* query_rope = nullptr;  // must be null or empty
+  const aclTensor* query_rope = nullptr;  // more channels of query and key, which both are given or neither
   const aclTensor* key_rope = nullptr;
+  const aclTensor* block_table =
+      nullptr;  // [sequences, pages]: key and value are [pages, page, H] or [pages, N, page, D]
   const aclIntArray* prefix = nullptr;
   const aclIntArray* query_ends = nullptr;  // of TND: the end of each sequence
   const aclIntArray* key_ends = nullptr;
   const aclIntArray* query_lengths = nullptr;  // of other layouts: lengths of shorter sequences
-  const aclIntArray* key_lengths = nullptr;
+  const aclIntArray* key_lengths = nullptr;    // with pages of every layout
   double scale = 1;
   double keep_prob = 1;
   int64_t pre_tokens = INT64_MAX;
@@ -106,6 +112,7 @@ struct AttentionArguments {
   int64_t heads = 0;
   int64_t key_heads = 0;  // 0: derived from the key's channels
   const char* layout = nullptr;
+  int64_t page = 0;  // positions of a page, with a block_table
   int64_t sparse_mode = 0;
   int64_t pse_type = 1;
   // Of TND. "same_as_input": row numbers are [queries, heads, n]; else [heads, queries, n] of one sequence after the

@@ -2,6 +2,7 @@
 // Planners for operators.txt. Rows are those of the last dimension, of floating-point types, computed in float32 or in
 // float64. An index out of range is an error of the launch, and nothing is written.
 
+#include "nnopbase/arrays.h"
 #include "nnopbase/executor.h"
 #include "nnopbase/tensor.h"
 
@@ -48,6 +49,29 @@ Status expert_ends(const aclTensor& sorted, int64_t experts, const aclTensor& ou
 Status init_routing(const aclTensor& x, const aclTensor& row_index, const aclTensor& experts, int64_t active,
                     const aclTensor& expanded_x, const aclTensor& expanded_row, const aclTensor& expanded_expert,
                     Plan* plan);
+
+// Rows in the order of their experts, of those in [start, end) of `range`, which is empty for all. With `drop_pad` each
+// expert has `capacity` rows: those that are too many are left out, those that are too few are zero.
+struct InitRoutingV3 {
+  const aclTensor& x;        // [N, H]
+  const aclTensor& experts;  // [N, K]; negative: none
+  const aclTensor* scale;    // quant_mode -1: [N], is ordered as the rows; 0: [1]; 1: [1, H] or [end - start, H]
+  const aclTensor* offset;   // quant_mode 0: [1]
+  int64_t active;            // the result has the first rows, as many as this; 0, -1: all
+  int64_t capacity;
+  int64_t expert_count;
+  int64_t drop_pad;     // 0, 1
+  int64_t counts_type;  // 0: ends; 1: counts; 2: pairs of an expert and its count, of those that have one
+  bool has_counts;
+  int64_t quant_mode;  // -1: none; 0: round(x * scale + offset) as int8; 1: rows by their maximum as int8
+  const aclIntArray* range;
+  int64_t index_type;           // 0: where an element of `experts` is; 1: which one a row is of. -1: none
+  const aclTensor& expanded_x;  // [M, H], or [E, capacity, H]
+  const aclTensor& positions;   // [N K]
+  const aclTensor& counts;      // [end - start], [E, 2] for pairs
+  const aclTensor& expanded_scale;
+};
+Status init_routing_v3(const InitRoutingV3& operands, Plan* plan);
 
 // out[i] = first[i] + second[i] + sum over j of scales[i, j] (rows[index] + bias[experts[i, j]]).
 struct FinalizeRouting {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "aten/custom/dtype_number.h"
 #include "aten/custom/shapes.h"
 
 namespace torch_npu::shapes {
@@ -51,6 +52,45 @@ Output expanded_rows(const at::Tensor& x, const at::Tensor& experts, int64_t act
               ": [N, H], [N, K] and a number that is not negative are taken");
   const c10::SymInt rows = c10::SymInt(active).min(x.sym_size(0));
   return sized_like(x, {rows * experts.sym_size(1), x.sym_size(1)});
+}
+
+Output routed_rows(const at::Tensor& x, const at::Tensor& experts, int64_t active, int64_t capacity, int64_t count,
+                   int64_t drop_pad_mode, int64_t quant_mode, std::optional<int64_t> x_dtype) {
+  TORCH_CHECK(x.dim() == 2 && experts.dim() == 2 && x.sym_size(0) == experts.sym_size(0), "x is of size ",
+              x.sym_sizes(), " and expert_idx of size ", experts.sym_sizes(), ": [N, H] and [N, K] are taken");
+  TORCH_CHECK_NOT_IMPLEMENTED(quant_mode >= -1 && quant_mode <= 1, "quant_mode is ", quant_mode,
+                              ": -1, 0 and 1 are taken");
+  TORCH_CHECK_NOT_IMPLEMENTED(!x_dtype.has_value() || custom::dtype_of_number("x_dtype", *x_dtype) == x.scalar_type(),
+                              "x_dtype is ", x_dtype.value_or(0), " for a tensor of ", x.scalar_type(),
+                              ": None or its type is taken");
+  Output output = like(x);
+  if (quant_mode >= 0) output.options = output.options.dtype(at::kChar);
+  if (drop_pad_mode == 1) {
+    TORCH_CHECK(count > 0 && capacity > 0, "expert_num is ", count, " and expert_capacity ", capacity,
+                " with drop_pad_mode 1: 1 or more of both are taken");
+    output.sizes = {count, capacity, x.sym_size(1)};
+    return output;
+  }
+  const c10::SymInt all = experts.sym_numel();
+  output.sizes = {active > 0 ? c10::SymInt(active).min(all) : all, x.sym_size(1)};
+  return output;
+}
+
+Output routed_scales(const at::Tensor& x, const at::Tensor& experts, int64_t active, int64_t capacity, int64_t count,
+                     int64_t drop_pad_mode, int64_t quant_mode, std::optional<int64_t> x_dtype) {
+  const Output rows = routed_rows(x, experts, active, capacity, count, drop_pad_mode, quant_mode, x_dtype);
+  const c10::SymInt all = drop_pad_mode == 1 ? rows.sizes[0] * rows.sizes[1] : rows.sizes[0];
+  return {{all}, x.options().dtype(at::kFloat)};
+}
+
+Output routed_counts(const at::Tensor& x, int64_t count, int64_t type, at::IntArrayRef range) {
+  constexpr int64_t kPairs = 2;
+  TORCH_CHECK(count > 0, "expert_num is ", count, ": 1 or more are taken");
+  TORCH_CHECK(range.empty() || (range.size() == 2 && range[0] >= 0 && range[0] < range[1] && range[1] <= count),
+              "active_expert_range is ", range, " for ", count, " experts: a first one and an end are taken");
+  const at::TensorOptions options = x.options().dtype(at::kLong);
+  if (type == kPairs) return {{count, 2}, options};
+  return {{range.empty() ? count : range[1] - range[0]}, options};
 }
 
 Output finalized_rows(const at::Tensor& rows, const at::Tensor& row_index, const std::optional<at::Tensor>& scales) {

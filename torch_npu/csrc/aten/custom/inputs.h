@@ -34,6 +34,9 @@ class Inputs {
   void take(const char* role, at::TensorList tensors, aclnn_check::Dtypes allowed) {
     for (const at::Tensor& tensor : tensors) take(role, tensor, allowed);
   }
+  void take(const char* role, const std::optional<at::TensorList>& tensors, aclnn_check::Dtypes allowed) {
+    if (tensors.has_value()) take(role, *tensors, allowed);
+  }
 
   // The device of the tensors checked so far.
   c10::DeviceIndex device() const { return check_.device(); }

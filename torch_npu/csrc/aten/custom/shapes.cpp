@@ -18,6 +18,12 @@ void Output::give(const at::Tensor& out) const {
   at::native::resize_output_symint(out, sizes);
 }
 
+std::vector<at::Tensor> OutputList::make() const {
+  std::vector<at::Tensor> made;
+  for (const Output& output : outputs) made.push_back(output.make());
+  return made;
+}
+
 Output like(const at::Tensor& tensor) { return {c10::SymDimVector(tensor.sym_sizes()), tensor.options()}; }
 
 Output wide(const at::Tensor& tensor) {

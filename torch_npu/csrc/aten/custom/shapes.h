@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace torch_npu::shapes {
 
@@ -20,6 +21,13 @@ struct Output {
   at::Tensor make() const;
   // Resizes the caller's tensor. Throws if it has another type or device.
   void give(const at::Tensor& out) const;
+};
+
+// Those of an operator that gives a list.
+struct OutputList {
+  std::vector<Output> outputs;
+
+  std::vector<at::Tensor> make() const;
 };
 
 // Like `tensor`.
@@ -68,6 +76,16 @@ int64_t number(int64_t value);
 int64_t dropout_bits(const at::Tensor& query, const at::Tensor& key, int64_t head_num, std::string_view input_layout,
                      at::OptionalIntArrayRef actual_seq_qlen, at::OptionalIntArrayRef actual_seq_kvlen);
 
+// Attention without gradients, in aten/custom/infer_shapes.cpp: the results, [B, N, S, 1] or [T, N, 1] float32 if they
+// are asked for, and a tensor without elements. Throws for a layout that there is not, and for tensors that do not have
+// it.
+Output infer_attention(const at::Tensor& query, const at::Tensor& value, std::string_view input_layout,
+                       const std::optional<at::Tensor>& block_table, int64_t heads, int64_t key_heads);
+Output infer_attention(const at::Tensor& query, const at::Tensor& value, std::string_view input_layout, int64_t heads,
+                       int64_t key_heads);
+Output infer_lse(const at::Tensor& query, std::string_view input_layout, int64_t heads, bool is_asked);
+Output no_workspace(const at::Tensor& tensor);
+
 // Sums and losses, in aten/custom/sum_shapes.cpp. The sum of two tensors of one size: their type, or float32 if they
 // have two. Throws for two sizes.
 Output sum_of(const at::Tensor& a, const at::Tensor& b);
@@ -109,6 +127,13 @@ Output numbers_like(const at::Tensor& tensor, int64_t count);
 Output flat_like(const at::Tensor& tensor);
 // The rows of x for the experts of the first `active` rows; of [N, H] and [N, K].
 Output expanded_rows(const at::Tensor& x, const at::Tensor& experts, int64_t active);
+// npu_moe_init_routing_v2: the rows, by element or by expert and capacity, and their scales; the experts' counts.
+// Throws for types and modes that are not computed.
+Output routed_rows(const at::Tensor& x, const at::Tensor& experts, int64_t active, int64_t capacity, int64_t count,
+                   int64_t drop_pad_mode, int64_t quant_mode, std::optional<int64_t> x_dtype);
+Output routed_scales(const at::Tensor& x, const at::Tensor& experts, int64_t active, int64_t capacity, int64_t count,
+                     int64_t drop_pad_mode, int64_t quant_mode, std::optional<int64_t> x_dtype);
+Output routed_counts(const at::Tensor& x, int64_t count, int64_t type, at::IntArrayRef range);
 // One row for each K of `rows`, whose number scales [N, K] has, or 1.
 Output finalized_rows(const at::Tensor& rows, const at::Tensor& row_index, const std::optional<at::Tensor>& scales);
 // Copies of the rows of [N, H], one for each of `indices`, [N] or [N, K]; and where they are, in int32.
@@ -118,5 +143,13 @@ Output permuted_positions(const at::Tensor& indices);
 // The sums of the copies, as many as `probs` [N, K] has columns, or 1.
 Output unpermuted_tokens(const at::Tensor& rows, const at::Tensor& positions, const std::optional<at::Tensor>& probs,
                          bool padded_mode);
+
+// Products of groups, in aten/custom/grouped_shapes.cpp: of all groups in one tensor for split_item 2 and 3. Reads a
+// group_list that decides sizes; throws where it cannot.
+OutputList grouped_products(at::TensorList x, at::TensorList weight, const std::optional<at::Tensor>& group_list,
+                            std::optional<int64_t> split_item, std::optional<int64_t> group_type,
+                            std::optional<int64_t> group_list_type, std::optional<int64_t> output_dtype);
+OutputList grouped_products(at::TensorList x, at::TensorList weight, at::OptionalIntArrayRef group_list,
+                            std::optional<int64_t> split_item, std::optional<at::ScalarType> output_dtype);
 
 }  // namespace torch_npu::shapes

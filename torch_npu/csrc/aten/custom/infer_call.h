@@ -1,0 +1,32 @@
+#pragma once
+// One call of attention without gradients.
+
+#include <ATen/core/Tensor.h>
+
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <tuple>
+
+namespace torch_npu::custom {
+
+struct InferCall {
+  const char* name;
+  const at::Tensor &query, &key, &value;
+  std::optional<at::Tensor> bias, mask, sink, table, query_rope, key_rope;
+  at::IntArrayRef query_lengths, key_lengths;
+  int64_t heads, key_heads;  // key_heads: 0 for as many
+  double scale;
+  int64_t before, after;
+  std::string_view layout;
+  int64_t sparse_mode;
+  int64_t page;
+  bool gives_log_sum;
+};
+
+// The results: attention, and the logarithms of sums. Throws for tensors and numbers that are not taken.
+std::tuple<at::Tensor, at::Tensor> infer(const InferCall& call);
+// The same into the two tensors of `out`.
+std::tuple<at::Tensor, at::Tensor> infer_into(const InferCall& call, at::TensorList out);
+
+}  // namespace torch_npu::custom
