@@ -98,7 +98,7 @@ class Block(nn.Module):
 
 
 @pytest.mark.parametrize("functional", [False, True])
-@pytest.mark.parametrize("size", [(1, 64, 28), (4, 64, 28), (6, 32, 13), (3, 48, 17)])
+@pytest.mark.parametrize("size", [(1, 64, 28), (4, 64, 28), (8, 32, 13), (3, 48, 17)])
 @pytest.mark.parametrize("memory_format", SIZES)
 def test_chains_of_convolutions(memory_format, size, functional):
     batch, channels, side = size

@@ -72,7 +72,8 @@ def differences(op, dtype: torch.dtype) -> tuple[int, dict]:
     for on_cpu, on_npu in zip(calls(op, dtype, "cpu"), calls(op, dtype, "npu"), strict=True):
         expected, actual = outcome(*on_cpu[1:]), outcome(*on_npu[1:])
         refused += expected == REFUSAL
-        is_same = on_cpu[0].endswith(WHOLE)
+        # The CPU draws normal numbers into its result before it reads deviations there: some are negative.
+        is_same = on_cpu[0].endswith(WHOLE) and op.name != "normal"
         if (expected == REFUSAL and actual != REFUSAL) or (is_same and expected != actual):
             wrong[on_cpu[0]] = (expected, actual)
     return (

@@ -10,6 +10,7 @@ import torch
 from codegen import parse, support
 from codegen.__main__ import custom_files
 from codegen.emit import python
+from codegen.official import without_entry
 from recipes.compiler import PLUGIN, errors
 from recipes.recipe import OPERATORS, ROOT, Copy, steps
 from softnpu.opgen import __main__ as opgen
@@ -28,6 +29,10 @@ def copy(tmp_path):
 def operators(copy):
     index = copy.folder / OPERATORS[0]
     return parse.custom_operators(parse.read_settings(index, parse.native_functions()))
+
+
+def official_schemas():
+    return parse.read_settings(ROOT / OPERATORS[0], parse.native_functions()).schemas
 
 
 def names(copy):
@@ -74,15 +79,22 @@ def test_the_outputs_are_a_function_of_shapes(copy):
     assert errors(source, include, *PLUGIN) == ""
 
 
+def packet_of(name, refused):
+    """The operator ``name`` with those overloads that are refused; if there are none, with the default one."""
+    found = [full for full in refused if full.partition("::")[2].partition(".")[0] == name]
+    namespace = found[0].partition("::")[0] if found else "npu"
+    overloads = [full.partition(".")[2] or "default" for full in found] or ["default"]
+    return SimpleNamespace(_qualified_op_name=f"{namespace}::{name}", overloads=lambda: overloads)
+
+
 def test_the_cases_are_asked_for_and_say_what_is_computed(copy, monkeypatch):
     copy.follow(ENTRY, before=FIRST)
     listed: dict = {"torch": torch}
-    exec(python.python(operators(copy))["custom_ops.py"].partition("\n\n\n")[0], listed)
+    found = operators(copy)
+    rest = tuple(without_entry(found, official_schemas()))
+    exec(python.python(found, rest)["custom_ops.py"].partition("\n\n\n")[0], listed)
     # The test file needs only the names until one of its tests runs.
-    packets = {
-        name: SimpleNamespace(_qualified_op_name=f"npu::{name}", overloads=lambda: ["default"])
-        for name in listed["__all__"]
-    }
+    packets = {name: packet_of(name, listed["NOT_IMPLEMENTED"]) for name in listed["__all__"]}
     names_of_operators = SimpleNamespace(
         __all__=listed["__all__"], NOT_IMPLEMENTED=listed["NOT_IMPLEMENTED"], **packets
     )

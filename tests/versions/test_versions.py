@@ -107,6 +107,14 @@ NPU_CALLS = {
         "indices": torch.tensor([[0], [2]]),
         "updates": torch.randn(2, 4),
     },
+    "npu::npu_scatter_pa_kv_cache": lambda: {
+        "key": torch.randn(3, 2, 4),
+        "value": torch.randn(3, 2, 4),
+        "key_cache": torch.zeros(2, 3, 2, 4),
+        "value_cache": torch.zeros(2, 3, 2, 4),
+        "slot_mapping": torch.tensor([0, 5, 2]),
+        "cache_mode": "Norm",
+    },
     "npu::npu_silu_": lambda: {"input": torch.randn(3)},
     "npu::npu_transpose.out": lambda: {
         "input": torch.randn(2, 3),

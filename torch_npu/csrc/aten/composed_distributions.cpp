@@ -2,6 +2,7 @@
 // Arguments out of range, and types without a fraction, fall back to ATen's kernels, which raise ATen's errors.
 
 #include <ATen/MemoryOverlap.h>
+#include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/cauchy_cpu_dispatch.h>
 #include <ATen/ops/empty_like.h>
@@ -82,6 +83,8 @@ Tensor rrelu_with_noise(const Tensor& self, Tensor& noise, const at::Scalar& low
   if (!(from <= to) || !std::isfinite(from) || !std::isfinite(to) || !is_drawn(self) || !is_drawn(noise) ||
       self.sizes() != noise.sizes() || self.scalar_type() != noise.scalar_type())
     return Host<"rrelu_with_noise", &at::cpu::rrelu_with_noise>::call(self, noise, lower, upper, training, generator);
+  // The operator's own call has raised the version of `noise`.
+  const at::AutoDispatchBelowADInplaceOrView below;
   noise.uniform_(from, to, generator);
   noise.copy_(at::where(self.le(0), noise, at::Scalar(1)));
   return self.mul(noise);

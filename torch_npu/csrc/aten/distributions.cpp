@@ -200,6 +200,8 @@ Tensor& bernoulli_of(Tensor& self, const Tensor& p, GivenGenerator generator) {
 }
 
 Tensor& bernoulli_out(const Tensor& p, GivenGenerator generator, Tensor& out) {
+  at::assert_no_internal_overlap(out);
+  at::assert_no_partial_overlap(out, p);
   out.resize_(p.sizes());
   return bernoulli_of(out, p, std::move(generator));
 }
