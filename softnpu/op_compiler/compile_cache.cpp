@@ -1,7 +1,5 @@
 #include "op_compiler/compile_cache.h"
 
-#include <dlfcn.h>
-
 #include <atomic>
 #include <string>
 
@@ -9,6 +7,7 @@
 #include "base/lru_cache.h"
 #include "base/no_destroy.h"
 #include "base/text.h"
+#include "nnopbase/operator_library.h"
 #include "op_compiler/read_call.h"
 
 namespace softnpu {
@@ -27,29 +26,10 @@ CompileCache& cache() {
   return instance.get();
 }
 
-// What libopapi exports for this library.
-struct Operators {
-  SoftnpuCompile* compile = nullptr;
-  SoftnpuInferOutputs* infer_outputs = nullptr;
-};
-
-// Loads libopapi at the first operator and keeps it loaded. RTLD_LOCAL: its symbols, such as oneDNN's, stay private.
-Status load_operators(Operators* out) {
-  static const Operators operators = [] {
-    void* library = dlopen("libopapi.so", RTLD_NOW | RTLD_LOCAL);
-    const auto find = [&](const char* name) { return library == nullptr ? nullptr : dlsym(library, name); };
-    return Operators{reinterpret_cast<SoftnpuCompile*>(find("softnpuCompileOperator")),
-                     reinterpret_cast<SoftnpuInferOutputs*>(find("softnpuInferOutputs"))};
-  }();
-  *out = operators;
-  if (operators.compile != nullptr && operators.infer_outputs != nullptr) return Status::ok();
-  return {ACL_ERROR_OP_NOT_FOUND, "softnpu's libopapi.so, which has the operators, does not load beside this library"};
-}
-
 }  // namespace
 
 Status compiled_operator(const TypedCall& call, std::shared_ptr<const CompiledOperator>* out) {
-  Operators operators;
+  OperatorLibrary operators;
   SOFTNPU_RETURN_IF_ERROR(load_operators(&operators));
   Status status;
   bool made = false;
@@ -67,7 +47,7 @@ Status compiled_operator(const TypedCall& call, std::shared_ptr<const CompiledOp
 }
 
 Status inferred_outputs(TypedCall* call) {
-  Operators operators;
+  OperatorLibrary operators;
   SOFTNPU_RETURN_IF_ERROR(load_operators(&operators));
   Status status;
   operators.infer_outputs(call, &status);

@@ -83,6 +83,7 @@ def _binary() -> list[TypeCase]:
         "Mul": (X, Y, torch.mul),
         "RealDiv": (X, V, torch.div),
         "FloorDiv": (X, V, torch.floor_divide),
+        "TruncateDiv": (X, V, lambda x, y: torch.div(x, y, rounding_mode="trunc")),
         "Mod": (X, V, torch.fmod),
         "FloorMod": (X, V, torch.remainder),
         "Maximum": (X, Y, torch.maximum),
