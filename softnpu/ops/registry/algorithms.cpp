@@ -3,6 +3,7 @@
 #include "ops/nn/conv/algorithms.h"
 #include "base/border.h"
 #include "ops/blas/matmul/algorithms.h"
+#include "ops/nn/sampler/algorithms.h"
 #include "softnpu/tuning.h"
 
 namespace {
@@ -21,5 +22,7 @@ void softnpuVisitAlgorithms(void (*visit)(const softnpuAlgorithm*, void*), void*
   softnpu::guarded([&] {
     visit_rows("convolution", softnpu::kConvAlgorithms, visit, argument);
     visit_rows("product", softnpu::kProductAlgorithms, visit, argument);
+    visit_rows("sampling", softnpu::kSamplers, visit, argument);
+    visit_rows("gradient of sampling", softnpu::kGradientSamplers, visit, argument);
   });
 }

@@ -10,6 +10,7 @@
 #include "nnopbase/tensor.h"
 #include "ops/core/convert/element_rows.h"
 #include "ops/core/dtype.h"
+#include "ops/core/iterate/cursor.h"
 
 namespace softnpu {
 
@@ -30,12 +31,13 @@ class FlatTensor {
     char* found = nullptr;
     if (strides_.back() != element_ && count > 1) return found;
     if (sizes_.size() == 1) return first + count <= sizes_[0] && count > 0 ? data_ + first * strides_[0] : found;
-    if (first % sizes_.back() + count > sizes_.back()) return found;
-    for_runs(first, count, [&](char* address, ptrdiff_t, int64_t) { found = address; });
-    return found;
+    const Cursor<AddressLayout> cursor(layout(), data_, first);
+    return count > 0 && count <= cursor.run() ? cursor.position() : found;
   }
 
  private:
+  AddressLayout layout() const { return {sizes_.data(), strides_.data(), sizes_.size()}; }
+
   char* data_ = nullptr;
   aclDataType dtype_ = ACL_DT_UNDEFINED;
   ptrdiff_t element_ = 0;  // bytes
@@ -112,22 +114,8 @@ class FlatWriter {
 
 template <typename Body>
 void FlatTensor::for_runs(int64_t first, int64_t count, Body&& body) const {
-  const size_t n = sizes_.size();
-  const int64_t inner = sizes_[n - 1];
-  while (count > 0) {
-    int64_t rest = first / inner;
-    const int64_t at = first - rest * inner;
-    char* address = data_ + at * strides_[n - 1];
-    for (size_t d = n - 1; rest > 0 && d-- > 0;) {
-      const int64_t outer = rest / sizes_[d];
-      address += (rest - outer * sizes_[d]) * strides_[d];
-      rest = outer;
-    }
-    const int64_t here = inner - at < count ? inner - at : count;
-    body(address, strides_[n - 1], here);
-    first += here;
-    count -= here;
-  }
+  softnpu::for_runs(layout(), data_, first, count,
+                    [&](char* address, int64_t here) { body(address, strides_.back(), here); });
 }
 
 }  // namespace softnpu

@@ -1,7 +1,6 @@
 #pragma once
 // An iteration space over several tensors: one shape, and each tensor's strides in it.
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +11,7 @@
 #include "base/small_vector.h"
 #include "base/status.h"
 #include "nnopbase/tensor.h"
+#include "ops/core/iterate/cursor.h"
 
 namespace softnpu {
 
@@ -52,6 +52,9 @@ class Space {
   // [first, first + count).
   template <typename Body>
   void for_all_runs(int64_t first, int64_t count, Body&& body) const;
+  AddressLayout layout_of(size_t operand) const {
+    return {sizes_.data(), strides_.data() + operand * sizes_.size(), sizes_.size()};
+  }
   // Calls body(address, stride in bytes, count) for each run of `operand`'s elements in [first, first + count).
   template <typename Body>
   void for_runs(size_t operand, int64_t first, int64_t count, Body&& body) const;
@@ -66,10 +69,17 @@ class Space {
   void flatten(std::span<const aclTensor* const> tensors);
   // Sorts and merges the dimensions of `shape`; `strides` has those of operand 0, then of operand 1, ...
   void order(const Sizes& shape, const Strides& strides, size_t outputs);
-  // Moves all addresses by `steps` along `dim`.
-  void advance(Addresses* addresses, size_t dim, int64_t steps) const {
-    for (size_t k = 0; k < operand_count_; ++k) (*addresses)[k] += steps * stride(k, dim);
-  }
+  // The layout of all operands together.
+  struct AllOperands {
+    using Position = Addresses;
+    const Space* space;
+
+    size_t dims() const { return space->dims(); }
+    int64_t size(size_t dim) const { return space->size(dim); }
+    void advance(Addresses* addresses, size_t dim, int64_t steps) const {
+      for (size_t k = 0; k < space->operand_count_; ++k) (*addresses)[k] += steps * space->stride(k, dim);
+    }
+  };
 
   int64_t count_ = 0;
   size_t operand_count_ = 0;
@@ -80,58 +90,17 @@ class Space {
 
 template <typename Body>
 void Space::for_runs(size_t operand, int64_t first, int64_t count, Body&& body) const {
-  if (count <= 0) return;
-  const size_t last = sizes_.size() - 1;
-  const ptrdiff_t* strides = strides_.data() + operand * sizes_.size();
-  SmallVector<int64_t, 8> at(sizes_.size());
-  char* address = operands_[operand].data;
-  for (size_t d = last + 1; d-- > 0 && first > 0;) {
-    const int64_t outer = first / sizes_[d];
-    at[d] = first - outer * sizes_[d];
-    address += at[d] * strides[d];
-    first = outer;
-  }
-  for (;;) {
-    const int64_t here = std::min(sizes_[last] - at[last], count);
-    body(address, strides[last], static_cast<size_t>(here));
-    count -= here;
-    if (count == 0) return;
-    address -= at[last] * strides[last];
-    at[last] = 0;
-    for (size_t d = last; d-- > 0;) {
-      address += strides[d];
-      if (++at[d] < sizes_[d]) break;
-      address -= sizes_[d] * strides[d];
-      at[d] = 0;
-    }
-  }
+  const AddressLayout layout = layout_of(operand);
+  const ptrdiff_t stride = layout.strides[layout.count - 1];
+  softnpu::for_runs(layout, operands_[operand].data, first, count,
+                    [&](char* address, int64_t here) { body(address, stride, static_cast<size_t>(here)); });
 }
 
 template <typename Body>
 void Space::for_all_runs(int64_t first, int64_t count, Body&& body) const {
-  if (count <= 0) return;
-  const size_t last = sizes_.size() - 1;
-  SmallVector<int64_t, 8> at(sizes_.size());
-  Addresses addresses{};
-  for (size_t k = 0; k < operand_count_; ++k) addresses[k] = operands_[k].data;
-  for (size_t d = sizes_.size(); d-- > 0; first /= sizes_[d]) {
-    at[d] = first % sizes_[d];
-    advance(&addresses, d, at[d]);
-  }
-  for (;;) {
-    const int64_t here = std::min(sizes_[last] - at[last], count);
-    body(std::as_const(addresses), here);
-    count -= here;
-    if (count == 0) return;
-    advance(&addresses, last, -at[last]);
-    at[last] = 0;
-    for (size_t d = last; d-- > 0;) {
-      advance(&addresses, d, 1);
-      if (++at[d] < sizes_[d]) break;
-      advance(&addresses, d, -sizes_[d]);
-      at[d] = 0;
-    }
-  }
+  Addresses origin{};
+  for (size_t k = 0; k < operand_count_; ++k) origin[k] = operands_[k].data;
+  softnpu::for_runs(AllOperands{this}, origin, first, count, std::forward<Body>(body));
 }
 
 }  // namespace softnpu

@@ -1,7 +1,6 @@
 #pragma once
 // An iteration over several strided memories: offsets in bytes, run by run.
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "base/small_vector.h"
+#include "ops/core/iterate/cursor.h"
 
 namespace softnpu {
 
@@ -69,29 +69,7 @@ class Walk {
   // count).
   template <typename Body>
   void for_runs(int64_t first, int64_t count, Body&& body) const {
-    if (count <= 0) return;
-    const size_t last = dims_.size() - 1;
-    SmallVector<int64_t, 8> at(dims_.size());
-    Offsets offsets{};
-    for (size_t d = dims_.size(); d-- > 0;) {
-      at[d] = first % dims_[d].size;
-      first /= dims_[d].size;
-      advance(&offsets, dims_[d], at[d]);
-    }
-    for (;;) {
-      const int64_t here = std::min(dims_[last].size - at[last], count);
-      body(std::as_const(offsets), here);
-      count -= here;
-      if (count == 0) return;
-      advance(&offsets, dims_[last], -at[last]);
-      at[last] = 0;
-      for (size_t d = last; d-- > 0;) {
-        advance(&offsets, dims_[d], 1);
-        if (++at[d] < dims_[d].size) break;
-        advance(&offsets, dims_[d], -dims_[d].size);
-        at[d] = 0;
-      }
-    }
+    softnpu::for_runs(Layout{dims_.data(), dims_.size()}, Offsets{}, first, count, std::forward<Body>(body));
   }
 
   // Calls body(offsets) for each element in [first, first + count).
@@ -106,6 +84,16 @@ class Walk {
   }
 
  private:
+  struct Layout {
+    using Position = Offsets;
+    const Dim* all;
+    size_t count;
+
+    size_t dims() const { return count; }
+    int64_t size(size_t dim) const { return all[dim].size; }
+    void advance(Offsets* offsets, size_t dim, int64_t steps) const { Walk::advance(offsets, all[dim], steps); }
+  };
+
   static void advance(Offsets* offsets, const Dim& dim, int64_t steps) {
     for (size_t k = 0; k < N; ++k) (*offsets)[k] += steps * dim.strides[k];
   }

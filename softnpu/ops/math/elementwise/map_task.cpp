@@ -69,13 +69,8 @@ int64_t period_of(const Space& space, size_t operand) {
 // An operand whose runs are one element each, read from run to run.
 class Repeats {
  public:
-  Repeats(const Space& space, size_t operand, int64_t first) : space_(space), operand_(operand), at_(space.dims()) {
-    address_ = space.operand(operand).data;
-    for (size_t d = space.dims(); d-- > 0; first /= space.size(d)) {
-      at_[d] = first % space.size(d);
-      address_ += at_[d] * space.stride(operand, d);
-    }
-  }
+  Repeats(const Space& space, size_t operand, int64_t first)
+      : cursor_(space.layout_of(operand), space.operand(operand).data, first) {}
 
   // Sets the next `count` values of `bytes` bytes, and some behind them; read(address, to) converts one.
   template <typename Read>
@@ -84,33 +79,18 @@ class Repeats {
       constexpr size_t kAtOnce = 32 / sizeof(T);
       alignas(32) T value[kAtOnce];
       auto* to = reinterpret_cast<T*>(tile);
-      const int64_t size = space_.size(space_.dims() - 1);
       for (int64_t here = 0; count > 0; count -= here, to += here) {
-        here = std::min(size - at_.back(), count);
-        read(address_, value);
+        here = std::min(cursor_.run(), count);
+        read(cursor_.position(), value);
         for (size_t i = 1; i < kAtOnce; ++i) value[i] = value[0];
         for (int64_t i = 0; i < here; i += kAtOnce) std::memcpy(to + i, value, sizeof value);
-        at_.back() += here;
-        if (at_.back() == size) next_run();
+        cursor_.skip(here);
       }
     });
   }
 
  private:
-  void next_run() {
-    at_[space_.dims() - 1] = 0;
-    for (size_t d = space_.dims() - 1; d-- > 0;) {
-      address_ += space_.stride(operand_, d);
-      if (++at_[d] < space_.size(d)) return;
-      address_ -= space_.size(d) * space_.stride(operand_, d);
-      at_[d] = 0;
-    }
-  }
-
-  const Space& space_;
-  const size_t operand_;
-  char* address_ = nullptr;
-  SmallVector<int64_t, 8> at_;
+  Cursor<AddressLayout> cursor_;
 };
 
 // Sets all of `count` values of `bytes` bytes to the first one.
@@ -119,6 +99,15 @@ void repeat_first(char* tile, size_t bytes, size_t count) {
     auto* values = reinterpret_cast<T*>(tile);
     std::fill_n(values, count, T(values[0]));
   });
+}
+
+// Repeats the first `period` bytes of a tile until `bytes` are filled.
+void repeat_period(char* tile, size_t period, size_t bytes) {
+  for (size_t filled = period; filled < bytes;) {
+    const size_t more = std::min(filled, bytes - filled);
+    std::memcpy(tile + filled, tile, more);
+    filled += more;
+  }
 }
 
 // Whether input `i`, a single number, is not rounded to the mapping's dtype.
@@ -364,12 +353,7 @@ void MapTask::run_by_repeats(int64_t first, int64_t last) const {
 void MapTask::fill_periods(const Input& input, int64_t first, int64_t count, char* tile) const {
   const int64_t period = std::min(input.period, count);
   gather(input, first, period, tile);
-  const size_t bytes = static_cast<size_t>(count) * compute_bytes_;
-  for (size_t filled = static_cast<size_t>(period) * compute_bytes_; filled < bytes;) {
-    const size_t more = std::min(filled, bytes - filled);
-    std::memcpy(tile + filled, tile, more);
-    filled += more;
-  }
+  repeat_period(tile, static_cast<size_t>(period) * compute_bytes_, static_cast<size_t>(count) * compute_bytes_);
 }
 
 // Sets the kernel's inputs to the tiles, and fills the constant ones.

@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
 #include "nnopbase/tensor.h"
+#include "ops/core/iterate/cursor.h"
 
 namespace softnpu {
 
@@ -60,6 +62,22 @@ class ReduceSpace {
   }
 
  private:
+  struct Layout {
+    struct Position {
+      ptrdiff_t in = 0;
+      std::array<ptrdiff_t, kMostResults> out{};
+    };
+    const ReduceDim* all;
+    size_t count;
+
+    size_t dims() const { return count; }
+    int64_t size(size_t dim) const { return all[dim].size; }
+    void advance(Position* position, size_t dim, int64_t steps) const {
+      position->in += steps * all[dim].in;
+      for (size_t k = 0; k < kMostResults; ++k) position->out[k] += steps * all[dim].out[k];
+    }
+  };
+
   template <typename Body>
   static void for_runs(const std::vector<ReduceDim>& dims, int64_t first, int64_t last, Body& body);
 
@@ -75,25 +93,16 @@ class ReduceSpace {
 template <typename Body>
 void ReduceSpace::for_runs(const std::vector<ReduceDim>& dims, int64_t first, int64_t last, Body& body) {
   const ReduceDim& inner = dims.back();
-  while (first < last) {
-    int64_t rest = first / inner.size;
-    const int64_t at = first - rest * inner.size;
-    ReduceRun run;
-    run.in_stride = inner.in;
-    run.out_stride = inner.out;
-    run.in = at * inner.in;
-    for (size_t k = 0; k < kMostResults; ++k) run.out[k] = at * inner.out[k];
-    for (size_t d = dims.size() - 1; rest > 0 && d-- > 0;) {
-      const int64_t outer = rest / dims[d].size;
-      const int64_t here = rest - outer * dims[d].size;
-      run.in += here * dims[d].in;
-      for (size_t k = 0; k < kMostResults; ++k) run.out[k] += here * dims[d].out[k];
-      rest = outer;
-    }
-    run.count = inner.size - at < last - first ? inner.size - at : last - first;
-    body(run);
-    first += run.count;
-  }
+  ReduceRun run;
+  run.in_stride = inner.in;
+  run.out_stride = inner.out;
+  softnpu::for_runs(Layout{dims.data(), dims.size()}, Layout::Position{}, first, last - first,
+                    [&](const Layout::Position& at, int64_t count) {
+                      run.count = count;
+                      run.in = at.in;
+                      run.out = at.out;
+                      body(std::as_const(run));
+                    });
 }
 
 }  // namespace softnpu

@@ -26,7 +26,8 @@ class BatchNormTask {
 
   void run() const {
     if (by_rows) return run_rows();
-    for_parts(shape, shape.channels, [this](int64_t c) { run_channel(c); });
+    const Whole whole = find_whole();
+    for_parts(shape, shape.channels, [&](int64_t c) { run_channel(whole, c); });
   }
 
   // y = (x - mean) * factor + offset, per channel.
@@ -41,7 +42,8 @@ class BatchNormTask {
     std::vector<Moment> moments(channels);
     if (training && by_rows) moments = moments_of(ChannelRows(shape));
     if (training && !by_rows) {
-      for_parts(shape, shape.channels, [&](int64_t c) { moments[static_cast<size_t>(c)] = moment_of(c); });
+      const Whole whole = find_whole();
+      for_parts(shape, shape.channels, [&](int64_t c) { moments[static_cast<size_t>(c)] = moment_of(whole, c); });
     }
     Table table{std::vector<T>(channels), std::vector<T>(channels), std::vector<T>(channels)};
     for (size_t c = 0; c < channels; ++c) {
@@ -76,6 +78,16 @@ class BatchNormTask {
     T mean, factor, offset;
   };
 
+  // The addresses of all values, if the slices are short and memory has the values contiguously; else null.
+  struct Whole {
+    const T* x = nullptr;
+    T* y = nullptr;
+  };
+  Whole find_whole() const {
+    if (!shape.has_short_slices()) return {};
+    return {x->find(0, shape.count()), y ? y->find(0, shape.count()) : nullptr};
+  }
+
   // The values of all channels; `missing` without a tensor.
   std::vector<T> all_of(const std::optional<FlatReader<T>>& accessor, T missing) const {
     std::vector<T> values(static_cast<size_t>(shape.channels), missing);
@@ -99,10 +111,9 @@ class BatchNormTask {
     return table;
   }
 
-  Moment moment_of(int64_t c) const {
+  Moment moment_of(const Whole& whole, int64_t c) const {
     if (!training) return {};
-    const T* const all = shape.has_short_slices() ? x->find(0, shape.count()) : nullptr;
-    if (all != nullptr) return slice_kernels<T>().moment(shape.slices(), all + shape.slice(0, c));
+    if (whole.x != nullptr) return slice_kernels<T>().moment(shape.slices(), whole.x + shape.slice(0, c));
     alignas(64) T values[kNormTile];
     Moment moment;
     for (int64_t n = 0; n < shape.samples; ++n) {
@@ -113,13 +124,13 @@ class BatchNormTask {
     return moment;
   }
 
-  void run_channel(int64_t c) const {
+  void run_channel(const Whole& whole, int64_t c) const {
     alignas(64) T values[kNormTile];
-    const Affine affine = finalize_statistics(c, moment_of(c));
-    const T* const all = y && shape.has_short_slices() ? x->find(0, shape.count()) : nullptr;
-    if (T* const to = all == nullptr ? nullptr : y->find(0, shape.count()); to != nullptr) {
+    const Affine affine = finalize_statistics(c, moment_of(whole, c));
+    if (whole.x != nullptr && whole.y != nullptr) {
       const int64_t at = shape.slice(0, c);
-      return slice_kernels<T>().affine(shape.slices(), all + at, affine.mean, affine.factor, affine.offset, to + at);
+      return slice_kernels<T>().affine(shape.slices(), whole.x + at, affine.mean, affine.factor, affine.offset,
+                                       whole.y + at);
     }
     for (int64_t n = 0; y && n < shape.samples; ++n) {
       for_tiles(shape.slice(n, c), shape.spatial_size, [&](int64_t first, int64_t count) {
@@ -285,9 +296,9 @@ class BatchNormGradientTask {
   bool by_rows = false;  // the channels are innermost
 
   void run() const {
-    const Channels& shape = slices.shape;
     if (by_rows) return run_rows();
-    for_parts(shape, shape.channels, [this](int64_t c) { run_channel(c); });
+    const auto whole = slices.find_whole();
+    for_parts(slices.shape, slices.shape.channels, [&](int64_t c) { run_channel(whole, c); });
   }
 
  private:
@@ -312,26 +323,12 @@ class BatchNormGradientTask {
             training ? static_cast<T>(sum.gz / values) : T(0)};
   }
 
-  GradientSums sums_of(int64_t c, T center, T rstd) const {
-    if (const auto all = slices.sums_of_channel(c, center, rstd)) return *all;
-    GradientSums sum;
-    for (int64_t n = 0; n < slices.shape.samples; ++n) {
-      const GradientSums part = slices.sums(n, c, center, rstd);
-      sum.g += part.g;
-      sum.gz += part.gz;
-    }
-    return sum;
-  }
-
-  void run_channel(int64_t c) const {
-    const Channels& shape = slices.shape;
+  void run_channel(const typename SliceGradient<T>::Whole& whole, int64_t c) const {
     const T center = value_of(mean, c, T(0));
     const T rstd = rstd_of(c);
-    const Slope slope = finalize_statistics(c, rstd, needs_sums() ? sums_of(c, center, rstd) : GradientSums());
-    if (slices.dx && slices.put_channel(c, center, rstd, slope.factor, slope.a, slope.b)) return;
-    for (int64_t n = 0; slices.dx && n < shape.samples; ++n) {
-      slices.put(n, c, center, rstd, slope.factor, slope.a, slope.b);
-    }
+    const GradientSums sums = needs_sums() ? slices.sums_of_channel(whole, c, center, rstd) : GradientSums();
+    const Slope slope = finalize_statistics(c, rstd, sums);
+    if (slices.dx) slices.put_channel(whole, c, center, rstd, slope.factor, slope.a, slope.b);
   }
 
   void run_rows() const {

@@ -80,24 +80,40 @@ struct SliceGradient {
   std::optional<FlatReader<T>> grad, x, weight;
   std::optional<FlatWriter<T>> dx, dweight, dbias;
 
-  // All slices of a channel, if they are short and in contiguous memory; nothing otherwise.
-  std::optional<GradientSums> sums_of_channel(int64_t c, T mean, T rstd) const {
-    const T* const g = shape.has_short_slices() ? grad->find(0, shape.count()) : nullptr;
-    const T* const v = g == nullptr ? nullptr : x->find(0, shape.count());
-    if (v == nullptr) return std::nullopt;
-    const int64_t at = shape.slice(0, c);
-    return slice_kernels<T>().gradient_sums(shape.slices(), g + at, v + at, mean, rstd);
+  // The addresses of all values, if the slices are short and memory has the values contiguously; else null.
+  struct Whole {
+    const T* grad = nullptr;
+    const T* x = nullptr;
+    T* dx = nullptr;
+  };
+  Whole find_whole() const {
+    if (!shape.has_short_slices()) return {};
+    const int64_t count = shape.count();
+    return {grad->find(0, count), x->find(0, count), dx ? dx->find(0, count) : nullptr};
   }
 
-  // False if nothing was written.
-  bool put_channel(int64_t c, T mean, T rstd, T factor, T a, T b) const {
-    const T* const g = shape.has_short_slices() ? grad->find(0, shape.count()) : nullptr;
-    const T* const v = g == nullptr ? nullptr : x->find(0, shape.count());
-    T* const to = v == nullptr ? nullptr : dx->find(0, shape.count());
-    if (to == nullptr) return false;
-    const int64_t at = shape.slice(0, c);
-    slice_kernels<T>().gradient(shape.slices(), {g + at, v + at, mean, rstd}, factor, a, b, to + at);
-    return true;
+  // Over the slices of channel `c`.
+  GradientSums sums_of_channel(const Whole& whole, int64_t c, T mean, T rstd) const {
+    if (whole.grad != nullptr && whole.x != nullptr) {
+      const int64_t at = shape.slice(0, c);
+      return slice_kernels<T>().gradient_sums(shape.slices(), whole.grad + at, whole.x + at, mean, rstd);
+    }
+    GradientSums sum;
+    for (int64_t n = 0; n < shape.samples; ++n) {
+      const GradientSums part = sums(n, c, mean, rstd);
+      sum.g += part.g;
+      sum.gz += part.gz;
+    }
+    return sum;
+  }
+
+  void put_channel(const Whole& whole, int64_t c, T mean, T rstd, T factor, T a, T b) const {
+    if (whole.grad != nullptr && whole.x != nullptr && whole.dx != nullptr) {
+      const int64_t at = shape.slice(0, c);
+      return slice_kernels<T>().gradient(shape.slices(), {whole.grad + at, whole.x + at, mean, rstd}, factor, a, b,
+                                         whole.dx + at);
+    }
+    for (int64_t n = 0; n < shape.samples; ++n) put(n, c, mean, rstd, factor, a, b);
   }
 
   GradientSums sums(int64_t n, int64_t c, T mean, T rstd) const {

@@ -13,6 +13,7 @@
 #include <hwy/highway.h>
 
 #include "simd/float_sums.h"
+#include "simd/widen.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {
@@ -21,15 +22,6 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using ComputeType = hn::ScalableTag<double>;
-
-template <typename D, typename V>
-HWY_INLINE hn::Vec<D> widened(D d, V v) {
-  if constexpr (sizeof(hn::TFromV<V>) == sizeof(double)) {
-    return v;
-  } else {
-    return hn::PromoteTo(d, v);
-  }
-}
 
 template <typename D, typename T>
 HWY_INLINE hn::Vec<D> load_computed(D d, const T* from) {

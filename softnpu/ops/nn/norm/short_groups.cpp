@@ -9,6 +9,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "simd/widen.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {
 namespace HWY_NAMESPACE {
@@ -24,12 +26,7 @@ using Places = hn::RebindToSigned<Narrow<T>>;
 // Value `i` of each lane's group.
 template <typename T>
 HWY_INLINE hn::Vec<Doubles> values_at(const T* x, size_t i, hn::Vec<Places<T>> places) {
-  const auto v = hn::GatherIndex(Narrow<T>(), x + i, places);
-  if constexpr (sizeof(T) == sizeof(double)) {
-    return v;
-  } else {
-    return hn::PromoteTo(Doubles(), v);
-  }
+  return widened(Doubles(), hn::GatherIndex(Narrow<T>(), x + i, places));
 }
 
 template <typename T>

@@ -7,6 +7,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "simd/widen.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {
 namespace HWY_NAMESPACE {
@@ -18,15 +20,6 @@ using Double = hn::Vec<Doubles>;
 // As many lanes as Doubles.
 template <typename T>
 using Narrow = hn::Rebind<T, Doubles>;
-
-template <typename T>
-HWY_INLINE Double widened(hn::Vec<Narrow<T>> v) {
-  if constexpr (sizeof(T) == sizeof(double)) {
-    return v;
-  } else {
-    return hn::PromoteTo(Doubles(), v);
-  }
-}
 
 // Calls body(first value, how many) for vectors of each slice, as wide as those of D.
 template <typename D, typename Body>
@@ -49,7 +42,7 @@ Moment moment(const SliceShape& shape, const T* HWY_RESTRICT x) {
   Double total = hn::Zero(d);
   for_vectors(narrow, shape, [&](size_t at, size_t count) HWY_ATTR {
     const auto mask = hn::FirstN(narrow, count);
-    total = hn::Add(total, widened<T>(hn::MaskedLoad(mask, narrow, x + at)));
+    total = hn::Add(total, widened(d, hn::MaskedLoad(mask, narrow, x + at)));
   });
   Moment moment;
   moment.count = static_cast<double>(shape.count * shape.size);
@@ -58,7 +51,7 @@ Moment moment(const SliceShape& shape, const T* HWY_RESTRICT x) {
   Double squares = hn::Zero(d);
   for_vectors(narrow, shape, [&](size_t at, size_t count) HWY_ATTR {
     const auto mask = hn::FirstN(narrow, count);
-    const Double distance = hn::Sub(widened<T>(hn::MaskedLoad(mask, narrow, x + at)), mean);
+    const Double distance = hn::Sub(widened(d, hn::MaskedLoad(mask, narrow, x + at)), mean);
     squares = hn::Add(squares, hn::IfThenElseZero(hn::FirstN(d, count), hn::Mul(distance, distance)));
   });
   moment.squares = sum(squares);
@@ -84,8 +77,8 @@ GradientSums gradient_sums(const SliceShape& shape, const T* HWY_RESTRICT g, con
   Double products = hn::Zero(d);
   for_vectors(narrow, shape, [&](size_t at, size_t count) HWY_ATTR {
     const auto mask = hn::FirstN(narrow, count);
-    const Double slope = widened<T>(hn::MaskedLoad(mask, narrow, g + at));  // 0 beyond the slice
-    const Double value = widened<T>(hn::MaskedLoad(mask, narrow, x + at));
+    const Double slope = widened(d, hn::MaskedLoad(mask, narrow, g + at));  // 0 beyond the slice
+    const Double value = widened(d, hn::MaskedLoad(mask, narrow, x + at));
     slopes = hn::Add(slopes, slope);
     products = hn::MulAdd(slope, hn::Sub(value, means), products);
   });

@@ -1,4 +1,4 @@
-#include "ops/nn/sampler/vector_plan.h"
+// Where sampling by vectors serves.
 
 #include <algorithm>
 #include <array>
@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ops/core/dtype.h"
+#include "ops/nn/sampler/algorithms.h"
 #include "ops/nn/sampler/vectors.h"
 #include "workers/parallel.h"
 
@@ -181,16 +182,17 @@ Attempt<Plan> with_vectors(const SamplerProblem& p, const Gradients& made, doubl
 
 }  // namespace
 
-Attempt<Plan> plan_vector_sampler(const SamplerProblem& p) {
+Attempt<Plan> vector_sampler(const SamplerProblem& p) {
   return with_vectors(p, {}, work_of(p), [](const auto& s, const Image&, int threads) {
     for_positions(s.batch * s.positions, s.channels, threads,
                   [&](const SampledPart& part) { sample_vectors(s, part); });
   });
 }
 
-Attempt<Plan> plan_vector_sampler_backward(const SamplerProblem& p, const Image& in_grad, const Image& grid_grad) {
+Attempt<Plan> vector_sampler_backward(const SamplerGradients& gradients) {
+  const SamplerProblem& p = gradients.problem;
   if (p.out.spatial_size() == 0) return Refusal{"the result has no positions"};
-  return with_vectors(p, {in_grad, grid_grad}, 4 * work_of(p),
+  return with_vectors(p, {gradients.in, gradients.grid}, 4 * work_of(p),
                       [](const auto& s, const Image& made, int threads) { run_backward(s, made, threads); });
 }
 
