@@ -78,7 +78,8 @@ def _debian_package(name: str) -> Version | None:
 class Need:
     """A requirement: its name, Debian's package, the oldest version, and the function that finds it.
 
-    ``required``: no build without it. ``wheel``: what pip installs into .venv instead.
+    ``required``: no build without it. ``wheel``: what pip installs into .venv instead. ``builds_wheels``: whether a wheel
+    is built with it.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Need:
     find: Callable[[], Version | None]
     required: bool = True
     wheel: str = ""
+    builds_wheels: bool = True
 
     def is_met(self) -> bool:
         """Whether the system has it in a sufficient version."""
@@ -102,9 +104,11 @@ _PYTHON = f"python3.{sys.version_info.minor}"
 NEEDS = (
     Need("g++", "g++", (12,), lambda: _program(_compiler(), "-dumpfullversion", "-dumpversion")),
     Need("Highway", "libhwy-dev", (1, 0, 3), lambda: _library("Highway")),
-    Need("GoogleTest", "libgtest-dev", PRESENT, lambda: _library("GoogleTest")),
+    Need(
+        "GoogleTest", "libgtest-dev", PRESENT, lambda: _library("GoogleTest"), builds_wheels=False
+    ),
     Need("Python's headers", f"{_PYTHON}-dev", PRESENT, _python_headers),
-    Need("Python's ensurepip", f"{_PYTHON}-venv", PRESENT, _ensurepip),
+    Need("Python's ensurepip", f"{_PYTHON}-venv", PRESENT, _ensurepip, builds_wheels=False),
     Need(
         "CMake",
         "cmake",
@@ -179,9 +183,21 @@ def unmet(*, required: bool) -> list[Need]:
 
 def check_system() -> None:
     """Raises DevError, with one sentence that says what to do, if the system lacks a requirement."""
-    missing = unmet(required=True)
-    if not missing:
-        return
+    if missing := unmet(required=True):
+        raise DevError(
+            f"{_refusal(missing)}: run sudo ./dev setup, which installs them, or this and then ./dev setup:\n"
+            f"  sudo {' '.join(_apt_get(missing))}"
+        )
+
+
+def check_build_tools() -> None:
+    """Raises DevError if the system lacks what a wheel is built with: no requirements of tests and of .venv."""
+    if missing := [need for need in unmet(required=True) if need.builds_wheels]:
+        raise DevError(f"{_refusal(missing)}: sudo {' '.join(_apt_get(missing))}")
+
+
+def _refusal(missing: list[Need]) -> str:
+    """Says what is missing; raises DevError if apt-get cannot install it."""
     names = ", ".join(need.described() for need in missing)
     if not shutil.which("apt-get"):
         raise DevError(
@@ -189,10 +205,7 @@ def check_system() -> None:
             "(only where there is apt-get does ./dev setup install them)"
         )
     _check_candidates(missing)
-    raise DevError(
-        f"this needs {names}: run sudo ./dev setup, which installs them, or this and then ./dev setup:\n"
-        f"  sudo {' '.join(_apt_get(missing))}"
-    )
+    return f"this needs {names}"
 
 
 def install_system() -> None:
