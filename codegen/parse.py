@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 from torchgen.gen import ParsedYaml, parse_native_yaml
-from torchgen.model import DispatchKey, NativeFunction
+from torchgen.model import DispatchKey, NativeFunction, OperatorName
 
 from codegen.aclnn import resolve, signature_kernel
 from codegen.calls import EntryError
@@ -168,9 +168,11 @@ def read(path: Path, functions: ParsedYaml) -> Parsed:
     return Parsed(settings, aclnn_operators(settings, functions), custom_operators(settings))
 
 
-def _has_cpu_kernel(function: NativeFunction, parsed: ParsedYaml) -> bool:
-    structured = function.structured_delegate is not None
-    return structured or parsed.backend_indices[DispatchKey.CPU].has_kernel(function)
+def _with_cpu_kernels(parsed: ParsedYaml) -> set[OperatorName]:
+    """The operators that have a CPU kernel, of their own or in the structured form that they belong to."""
+    index = parsed.backend_indices[DispatchKey.CPU]
+    own = {f.func.name for f in parsed.native_functions if index.has_kernel(f)}
+    return own | {f.func.name for f in parsed.native_functions if f.structured_delegate in own}
 
 
 def streaming(settings: Settings, parsed: ParsedYaml) -> tuple[str, ...]:
@@ -205,6 +207,7 @@ def operators(
 ) -> tuple[Operator, ...]:
     """Every operator of ATen with its route, in the order of the schemas."""
     by_aclnn = {member.operator for operator in aclnn for member in operator.members}
+    with_cpu_kernels = _with_cpu_kernels(parsed)
     found = []
     for function in parsed.native_functions:
         name = str(function.func.name)
@@ -215,7 +218,7 @@ def operators(
             found.append(Operator(name, Route.OWN))
         elif name in settings.as_on_cpu:
             found.append(Operator(name, Route.BOXED))
-        elif not _has_cpu_kernel(function, parsed):
+        elif function.func.name not in with_cpu_kernels:
             found.append(Operator(name, Route.COMPOSITE))
         else:
             kernel = signature_kernel(function)

@@ -1,5 +1,6 @@
 """Workarounds for PyTorch releases that mishandle a renamed device. Each names its release and is then removable."""
 
+from collections.abc import Callable, Sequence
 from functools import wraps
 
 import torch
@@ -8,7 +9,7 @@ from torch_npu.npu import comm
 
 
 def name_npu_in_dlpack() -> None:
-    """Torch 2.13's ``Tensor.__dlpack_device__`` compares with "privateuse1" and so rejects a renamed device.
+    """``Tensor.__dlpack_device__`` compares with "privateuse1" and so rejects a renamed device.
 
     The C++ side exports npu tensors as kDLExtDev already; this does the same in Python.
     """
@@ -25,8 +26,26 @@ def name_npu_in_dlpack() -> None:
     torch.Tensor.__dlpack_device__ = dlpack_device
 
 
+def _or_original(
+    own: Callable[..., object], original: Callable[..., object] | None
+) -> Callable[..., object]:
+    """``own`` for npu tensors and wherever there is no GPU; ``original`` (of builds with CUDA) for the rest."""
+    if original is None:
+        return own
+
+    @wraps(original)
+    def copy(
+        tensors: torch.Tensor | Sequence[torch.Tensor], *args: object, **named: object
+    ) -> object:
+        first = tensors if isinstance(tensors, torch.Tensor) else tensors[0]
+        is_own = first.device.type == "npu" or not torch.cuda.is_available()
+        return (own if is_own else original)(tensors, *args, **named)
+
+    return copy
+
+
 def give_data_parallel_its_copies() -> None:
-    """Torch 2.13 has the copies of ``torch.nn.DataParallel`` in C++, and only in builds with CUDA."""
+    """The copies of ``torch.nn.DataParallel`` are in C++, only in builds with CUDA, and only for GPUs."""
     for name in (
         "broadcast",
         "broadcast_coalesced",
@@ -36,12 +55,12 @@ def give_data_parallel_its_copies() -> None:
         "scatter",
         "scatter_out",
     ):
-        if not hasattr(torch._C, f"_{name}"):
-            setattr(torch._C, f"_{name}", getattr(comm, name))
+        original = getattr(torch._C, f"_{name}", None)
+        setattr(torch._C, f"_{name}", _or_original(getattr(comm, name), original))
 
 
 def let_lazy_modules_move() -> None:
-    """Torch 2.13's ``UninitializedParameter`` can be moved only by ``cuda()`` and ``cpu()``."""
+    """``UninitializedParameter`` can be moved only by ``cuda()`` and ``cpu()``."""
     allowed = torch.nn.parameter.UninitializedTensorMixin._allowed_methods
     if torch.Tensor.npu not in allowed:
         allowed.append(torch.Tensor.npu)

@@ -36,33 +36,29 @@ def site_packages(interpreter: Path = PYTHON) -> Path:
     return Path(output([interpreter, "-c", purelib]).strip())
 
 
-def _version() -> str:
-    return output(
-        [PYTHON, "-c", "import runpy; print(runpy.run_path('torch_npu/version.py')['__version__'])"]
-    ).strip()
-
-
-def link_package() -> None:
-    """Links the Python sources beside the native libraries, and makes the result importable in .venv."""
-    package = PACKAGE_ROOT / "torch_npu"
+def link_package(root: Path = PACKAGE_ROOT, interpreter: Path = PYTHON) -> None:
+    """Links the Python sources beside the native libraries of ``root``, and makes the result importable."""
+    package = root / "torch_npu"
     package.mkdir(parents=True, exist_ok=True)
     wanted = {
         entry.name: entry for entry in SOURCE.iterdir() if entry.name not in {"csrc", "__pycache__"}
     }
+    sources = SOURCE.resolve()
     for present in package.iterdir():
-        if present.is_symlink() and present.name not in wanted:
+        is_source = present.is_symlink() and present.resolve().is_relative_to(sources)
+        if (is_source or not present.exists()) and present.name not in wanted:
             present.unlink()
     for name, entry in wanted.items():
         link = package / name
         if not link.is_symlink():
             link.symlink_to(os.path.relpath(entry, package))
-    version = _version()
-    info = PACKAGE_ROOT / "torch_npu.dist-info"
+    version = f"{(package / 'torch_version.txt').read_text().strip()}+softnpu"
+    info = root / "torch_npu.dist-info"
     info.mkdir(exist_ok=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: torch-npu\nVersion: {version}\n")
     (info / "INSTALLER").write_text("dev\n")
     (info / "entry_points.txt").write_text("[torch.backends]\ntorch_npu = torch_npu:_autoload\n")
-    (site_packages() / "torch_npu_checkout.pth").write_text(f"{PACKAGE_ROOT}\n")
+    (site_packages(interpreter) / "torch_npu_checkout.pth").write_text(f"{root}\n")
 
 
 def _options(sanitize: str, before: list[str]) -> list[str]:

@@ -21,6 +21,7 @@ from dev.parts import (
 from dev.paths import BUILD, ROOT
 from dev.pytests import NO_DEVICE, pytest, without_device
 from dev.run import DevError, say
+from dev.torch_versions import VERSIONS, run_tests
 
 
 def arguments(parser: Parser) -> None:
@@ -33,6 +34,12 @@ def arguments(parser: Parser) -> None:
         "--part", action="append", choices=words(), metavar="WORD", help="a part alone, whole"
     )
     parser.add_argument("--rotation", type=int, help="the rotating part of that number")
+    parser.add_argument(
+        "--torch",
+        choices=VERSIONS,
+        metavar="V",
+        help=f"the plug-in built for another torch ({', '.join(VERSIONS[1:])}), and its tests or the PATHs",
+    )
     parser.add_argument("-k", metavar="EXPRESSION", help="the tests that match, as pytest's -k")
     parser.add_argument("-x", action="store_true", help="ends with the first failure")
     parser.add_argument("-n", type=int, metavar="N", help="processes; 0 is this one")
@@ -48,6 +55,9 @@ def _selected(options: argparse.Namespace) -> None:
     for name in ("k", "shard", "shuffle"):
         if (value := getattr(options, name)) is not None:
             chosen_options += ["-k" if name == "k" else f"--{name}", str(value)]
+    if options.torch:
+        run_tests(options.torch, options.paths, chosen_options)
+        return
     if options.paths and all(path.startswith(NO_DEVICE) for path in options.paths):
         without_device([*options.paths, *chosen_options])
         return
@@ -95,7 +105,8 @@ def test(options: argparse.Namespace) -> None:
 
     Raises DevError if a part fails, or if options exclude each other.
     """
-    selects = bool(options.paths or options.k or options.shard or options.shuffle is not None)
+    named = options.paths or options.k or options.shard or options.torch
+    selects = bool(named or options.shuffle is not None)
     if selects + options.full + bool(options.part) > 1:
         raise DevError("takes paths, --full or --part, not two of them")
     if selects:

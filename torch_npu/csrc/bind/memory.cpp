@@ -3,6 +3,10 @@
 #include <c10/core/AllocatorConfig.h>
 #include <c10/util/ApproximateClock.h>
 
+#include <algorithm>
+#include <array>
+#include <utility>
+
 #include "compat/python_traceback.h"
 #include "core/acl.h"
 #include "core/allocator/caching_allocator.h"
@@ -118,19 +122,21 @@ py::list segment_list(const std::vector<c10::CachingDeviceAllocator::SegmentInfo
   return all;
 }
 
+// Of the actions that the allocator records.
 const char* action_name(TraceEntry::Action action) {
-  switch (action) {
-    case TraceEntry::ALLOC: return "alloc";
-    case TraceEntry::FREE_REQUESTED: return "free_requested";
-    case TraceEntry::FREE_COMPLETED: return "free_completed";
-    case TraceEntry::SEGMENT_ALLOC: return "segment_alloc";
-    case TraceEntry::SEGMENT_FREE: return "segment_free";
-    case TraceEntry::SEGMENT_MAP: return "segment_map";
-    case TraceEntry::SEGMENT_UNMAP: return "segment_unmap";
-    case TraceEntry::SNAPSHOT: return "snapshot";
-    case TraceEntry::OOM: return "oom";
-  }
-  return "";
+  constexpr std::array<std::pair<TraceEntry::Action, const char*>, 9> kNames = {{
+      {TraceEntry::ALLOC, "alloc"},
+      {TraceEntry::FREE_REQUESTED, "free_requested"},
+      {TraceEntry::FREE_COMPLETED, "free_completed"},
+      {TraceEntry::SEGMENT_ALLOC, "segment_alloc"},
+      {TraceEntry::SEGMENT_FREE, "segment_free"},
+      {TraceEntry::SEGMENT_MAP, "segment_map"},
+      {TraceEntry::SEGMENT_UNMAP, "segment_unmap"},
+      {TraceEntry::SNAPSHOT, "snapshot"},
+      {TraceEntry::OOM, "oom"},
+  }};
+  const auto* const found = std::ranges::find(kNames, action, [](const auto& name) { return name.first; });
+  return found == kNames.end() ? "" : found->second;
 }
 
 // Converts the entries' fast clock to the time of day; created when recording begins, so that both ends are measured.
