@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 from torch_npu._core import environment
-from torch_npu.version import TORCH_VERSION
+from torch_npu.version import TORCH_VERSION, native_folder
 
 # The library that every CANN has, and the operator library, which an installation may lack.
 _RUNTIME = "libascendcl.so"
@@ -35,14 +35,10 @@ def package_dir() -> Path:
     Raises:
         LoadError: there is none.
     """
-    source = Path(__file__)  # in a checkout the sources may be links
-    for folder in (
-        source.absolute().parent,
-        source.resolve().parents[1] / "build/python/torch_npu",
-    ):
-        if (folder / "_C.so").exists():
-            return folder
-    raise LoadError("the native part of torch_npu is missing: in a checkout, run ./dev build")
+    folder = native_folder()
+    if folder is None or not (folder / "_C.so").exists():
+        raise LoadError("the native part of torch_npu is missing: in a checkout, run ./dev build")
+    return folder
 
 
 def check_single_installation() -> None:

@@ -3,16 +3,31 @@
 The local part distinguishes it from the official wheel.
 """
 
+from importlib import metadata
 from pathlib import Path
 
 
-def _built_for() -> str:
-    # In a wheel beside this file; in a checkout, whose sources may be links, in the build folder.
+def native_folder() -> Path | None:
+    """The folder of the native part; None if there is none.
+
+    In a wheel, and in the package of a build folder, that of this file. In a checkout, whose sources may be links, that
+    of ``build``, or of the build folder for the torch that is installed.
+    """
     file = Path(__file__)
-    built = (file.absolute().parent, file.resolve().parents[1] / "build/python/torch_npu")
-    texts = [folder / "torch_version.txt" for folder in built]
-    return next((text.read_text().strip() for text in texts if text.exists()), "2.13.0")
+    root = file.resolve().parents[1]
+    folders = [file.absolute().parent, root / "build/python/torch_npu"]
+    folders += sorted(root.glob("build-torch-*/python/torch_npu"))
+    built = [folder for folder in folders if (folder / "torch_version.txt").exists()]
+    if len(built) > 1 and built[0] != folders[0]:
+        installed = metadata.version("torch").split("+")[0]
+        built.sort(key=lambda folder: _torch_of(folder) != installed)
+    return built[0] if built else None
 
 
-TORCH_VERSION = _built_for()
+def _torch_of(folder: Path) -> str:
+    return (folder / "torch_version.txt").read_text().strip()
+
+
+_FOLDER = native_folder()
+TORCH_VERSION = "2.13.0" if _FOLDER is None else _torch_of(_FOLDER)
 __version__ = f"{TORCH_VERSION}+softnpu"

@@ -69,9 +69,21 @@ void parse_npu_keys(const std::string& text) {
   }
 }
 
-// Registered at load time: PyTorch's parser must know npu's keys before they can be set.
-[[maybe_unused]] const c10::CachingAllocator::DeviceConfigParserHookRegistry settings_registration(
-    [](const std::string& text) { parse_npu_keys(text); }, npu_keys());
+// PyTorch has one parser of a device's keys, the last one registered: it calls the earlier one, that of CUDA in builds
+// with CUDA. A key that the earlier one has as well is read by both. Always true: a static constant runs it once.
+bool register_keys() {
+  std::unordered_set<std::string> keys = npu_keys();
+  for (const std::string& known : AcceleratorAllocatorConfig::getKeys()) keys.erase(known);
+  const auto parse = [earlier = AcceleratorAllocatorConfig::getConfigParserHook()](const std::string& text) {
+    if (earlier) earlier(text);
+    parse_npu_keys(text);
+  };
+  AcceleratorAllocatorConfig::registerDeviceConfigParserHook(parse, keys);
+  return true;
+}
+
+// At load time: PyTorch's parser must know npu's keys before they can be set.
+[[maybe_unused]] const bool are_keys_registered = register_keys();
 
 // PyTorch's parser passes on what std::stoull throws, and asserts where a value is missing.
 void apply(const std::string& text) {
