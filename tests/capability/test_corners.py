@@ -57,6 +57,20 @@ def test_without_a_home_and_an_environment():
     run(f'exec /usr/bin/env {variables} "$@"; true')
 
 
+@pytest.mark.parametrize("verb", ["doctor", "env", "paths --lib-dir"])
+def test_commands_without_numpy(verb):
+    program = f"""
+import runpy, sys
+sys.modules["numpy"] = None  # importing it fails, as where pip installed torch alone
+sys.argv = ["torch-npu", *{verb.split()!r}]
+runpy.run_module("torch_npu", run_name="__main__")
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
 def test_in_a_folder_with_spaces_and_other_letters(tmp_path):
     folder = tmp_path / "a b ü"
     folder.mkdir()

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
 import torch
 
 from torch_npu.accuracy.comparison import Comparison, compare
@@ -28,8 +27,12 @@ def _content(path: Path) -> object:
     is_array = path.suffix == ".npy"
     try:
         if is_array:
+            import numpy as np  # only here: torch works without it
+
             return torch.from_numpy(np.load(path, allow_pickle=False))
         return torch.load(path, map_location="cpu", weights_only=True)
+    except ImportError:
+        raise InputError(f"{path}: files of numpy.save need numpy (pip install numpy)") from None
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
     except (RuntimeError, ValueError, TypeError, EOFError, LookupError, pickle.PickleError):
