@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <functional>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -111,6 +113,22 @@ Status read_precision(const std::string& value, Arguments* out) {
   return Status::ok();
 }
 
+// A file that gets the graph before the first pass and after each; "-": the standard output.
+Status read_dump(const std::string& path, Arguments* out) {
+  if (path == "-") {
+    out->compile.dump = [](std::string_view pass, const std::string& graph) {
+      std::cout << "# " << pass << "\n" << graph;
+    };
+    return Status::ok();
+  }
+  auto file = std::make_shared<std::ofstream>(path);
+  if (!file->good()) return wrong(text("--dump: the file ", path, " cannot be written"));
+  out->compile.dump = [file](std::string_view pass, const std::string& graph) {
+    *file << "# " << pass << "\n" << graph;
+  };
+  return Status::ok();
+}
+
 using Read = std::function<Status(const std::string& value, Arguments* out)>;
 
 Status nothing(const std::string& /*value*/, Arguments* /*out*/) { return Status::ok(); }
@@ -158,6 +176,12 @@ const std::map<std::string_view, Read>& options() {
          }
          return wrong(text("there is no log level ", value));
        }},
+      {"passes_off",
+       [](const std::string& value, Arguments* out) {
+         out->compile.passes_off = parts_of(value, ',');
+         return Status::ok();
+       }},
+      {"dump", [](const std::string& value, Arguments* out) { return read_dump(value, out); }},
       {"out_nodes",
        [](const std::string& value, Arguments* out) {
          out->compile.outputs = parts_of(value, ';');
