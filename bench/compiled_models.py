@@ -10,7 +10,7 @@ import torch
 from interleave import Row
 from torch import Tensor, nn
 
-LIB = Path(__file__).resolve().parents[1] / "build/python/torch_npu/lib/cann"
+PACKAGE = Path(__file__).resolve().parents[1] / "build/python/torch_npu"
 
 
 class _Compiled:
@@ -19,10 +19,10 @@ class _Compiled:
     def __init__(self, model: nn.Module, x: Tensor, folder: Path, *options: str) -> None:
         onnx, om = folder / "m.onnx", folder / "m.om"
         torch.onnx.export(model, (x,), onnx, dynamo=False)
-        command = [LIB / "bin/atc", f"--model={onnx}", f"--output={om}", "--framework=5"]
+        command = [PACKAGE / "cann/bin/atc", f"--model={onnx}", f"--output={om}", "--framework=5"]
         subprocess.run([*command, "--soc_version=any", *options], check=True, capture_output=True)
         torch.npu.init()
-        self._acl = ctypes.CDLL(str(LIB / "libascendcl.so"))
+        self._acl = ctypes.CDLL(str(PACKAGE / "lib/cann/libascendcl.so"))
         for name in ("aclmdlCreateDataset", "aclCreateDataBuffer"):
             getattr(self._acl, name).restype = ctypes.c_void_p
         self._id = ctypes.c_uint32()
