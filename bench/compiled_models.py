@@ -88,6 +88,7 @@ def rows() -> list[Row]:
     from convolutional import resnet18
 
     torch.manual_seed(0)
+    torch.npu.conv.allow_hf32 = False  # atc keeps the precision of a model
     return [
         *_rows("ResNet-18, one image", resnet18(), torch.randn(1, 3, 224, 224), 3),
         *_rows("encoder, 128 x 256", _Encoder(), torch.randn(1, 128, 256), 10),

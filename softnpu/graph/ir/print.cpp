@@ -6,11 +6,8 @@
 #include "graph/ir/numbers.h"
 
 namespace softnpu::graph {
-namespace {
 
-constexpr int64_t kShownElements = 16;  // a constant of so many elements is shown by its elements
-
-std::string name_of(aclDataType dtype) {
+std::string dtype_name(aclDataType dtype) {
   switch (dtype) {
     case ACL_FLOAT: return "float32";
     case ACL_FLOAT16: return "float16";
@@ -31,6 +28,10 @@ std::string name_of(aclDataType dtype) {
   }
 }
 
+namespace {
+
+constexpr int64_t kShownElements = 16;  // a constant of so many elements is shown by its elements
+
 template <typename List>
 std::string listed(const List& values) {
   std::string list = "[";
@@ -38,14 +39,14 @@ std::string listed(const List& values) {
   return list + "]";
 }
 
-std::string typed(const Value& value) { return name_of(value.dtype) + listed(value.dims); }
+std::string typed(const Value& value) { return dtype_name(value.dtype) + listed(value.dims); }
 
 struct ShowAttribute {
   std::string operator()(bool value) const { return value ? "true" : "false"; }
   std::string operator()(int64_t value) const { return text(value); }
   std::string operator()(float value) const { return text(value); }
   std::string operator()(const std::string& value) const { return value; }
-  std::string operator()(aclDataType value) const { return name_of(value); }
+  std::string operator()(aclDataType value) const { return dtype_name(value); }
   std::string operator()(const std::vector<int64_t>& value) const { return listed(value); }
   std::string operator()(const std::vector<float>& value) const { return listed(value); }
   template <typename Other>
@@ -83,7 +84,7 @@ class Printer {
     if (element_count(value.dims) > kShownElements || !read_numbers(value, &numbers).is_ok()) {
       return "const " + typed(value);
     }
-    return (value.dtype == ACL_INT64 ? "" : name_of(value.dtype)) + listed(numbers);
+    return (value.dtype == ACL_INT64 ? "" : dtype_name(value.dtype)) + listed(numbers);
   }
 
   std::string operand(ValueId id) {

@@ -18,7 +18,7 @@ namespace softnpu::graph {
 namespace {
 
 // The value that "node:index" names, or the name itself.
-Status find_output(const onnx::Model& model, const std::string& wanted, std::string* out) {
+Status find_output(const onnx::Model& model, const char* option, const std::string& wanted, std::string* out) {
   const size_t colon = wanted.rfind(':');
   const std::string node = wanted.substr(0, colon);
   const std::string index = colon == std::string::npos ? "0" : wanted.substr(colon + 1);
@@ -35,9 +35,9 @@ Status find_output(const onnx::Model& model, const std::string& wanted, std::str
       return Status::ok();
     }
     return {ACL_ERROR_INVALID_PARAM,
-            text("--out_nodes: node ", node, " has ", one.outputs.size(), " outputs, not ", index)};
+            text(option, ": node ", node, " has ", one.outputs.size(), " outputs, not ", index)};
   }
-  return {ACL_ERROR_INVALID_PARAM, text("--out_nodes: the model has no node ", node)};
+  return {ACL_ERROR_INVALID_PARAM, text(option, ": the model has no node ", node)};
 }
 
 // A device for the time of a compilation.
@@ -89,11 +89,7 @@ Status try_source(const onnx::Model& model, const Source& source, const PassOpti
   }
   SOFTNPU_RETURN_IF_ERROR(check_operators(model));
   const std::vector<OpenTensor> inputs = inputs_of(model, source);
-  for (const auto& [name, sizes] : source.import.input_sizes) {
-    if (std::ranges::find(inputs, name, &OpenTensor::name) == inputs.end()) {
-      return {ACL_ERROR_INVALID_PARAM, text("--input_shape names ", name, ", which is no input of the model")};
-    }
-  }
+  SOFTNPU_RETURN_IF_ERROR(check_input_sizes(model, source.import.input_sizes));
   for (const Ints& entry : source.list) {
     std::vector<Ints> sizes;
     Graph graph;
@@ -135,7 +131,12 @@ Status compile_model(const CompileOptions& options, CompileReport* report) {
   import.input_sizes = options.input_sizes;
   import.output_dtype = options.output_dtype;
   for (const std::string& wanted : options.outputs) {
-    SOFTNPU_RETURN_IF_ERROR(find_output(model, wanted, &import.outputs.emplace_back()));
+    SOFTNPU_RETURN_IF_ERROR(find_output(model, "--out_nodes", wanted, &import.outputs.emplace_back()));
+  }
+  for (const auto& [wanted, dtype] : options.output_dtypes) {
+    std::string name;
+    SOFTNPU_RETURN_IF_ERROR(find_output(model, "--output_type", wanted, &name));
+    import.output_dtypes[name] = dtype;
   }
   Device device;
   SOFTNPU_RETURN_IF_ERROR(device.open());

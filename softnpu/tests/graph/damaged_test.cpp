@@ -81,6 +81,7 @@ void damage(std::mt19937_64& random, size_t first, std::string* file) {
 
 class Damaged : public ::testing::TestWithParam<unsigned> {
  protected:
+  static void SetUpTestSuite() { (void)aclInit(nullptr); }
   void SetUp() override { ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS); }
   void TearDown() override { ASSERT_EQ(softnpuReleaseDevice(0), ACL_SUCCESS); }
 
