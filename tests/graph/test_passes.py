@@ -120,6 +120,21 @@ def gelu_of(order: int) -> list:
     ][order]
 
 
+def attention_of(bias: np.ndarray, order: list[int], keys: list[int]) -> ModelProto:
+    """softmax(q k' / 3 + bias) v, with k' by a transpose of the given order."""
+    nodes = [
+        node("Transpose", "k", "t", perm=order),
+        node("MatMul", "q t", "p"),
+        node("Div", "p three", "d"),
+        node("Add", "d bias", "s"),
+        node("Softmax", "s", "w", axis=-1),
+        node("MatMul", "w v", "y"),
+    ]
+    inputs = {"q": [2, 3, 5, 8], "k": keys, "v": [2, 3, 7, 4]}
+    constants = {"three": np.float32(3), "bias": bias}
+    return model_of(nodes, inputs, {"y": [2, 3, 5, 4]}, constants)
+
+
 GELU = {"root": np.float32(2**0.5), "one": np.float32(1), "half": np.float32(0.5)}
 LAST = {
     "two": np.float32(2),
@@ -315,6 +330,27 @@ CASES = {
         {"ReduceMean": 2, "LayerNormV3": 0},
         {"ReduceMean": 0, "LayerNormV3": 1, "Sub": 0, "Add": 0},
         length=32,
+    ),
+    "attention": Case(
+        "attention",
+        attention_of(normal(1, 5, 7), [0, 1, 3, 2], [2, 3, 7, 8]),
+        {"SoftmaxV2": 1, "BatchMatMulV2": 2},
+        {"SoftmaxV2": 0, "BatchMatMulV2": 0, "softnpuAttention": 1, "Transpose": 0},
+        length=8 * 7,
+    ),
+    "attention with keys by position": Case(
+        "attention",
+        attention_of(normal(5, 7), [0, 2, 3, 1], [2, 7, 3, 8]),
+        {"SoftmaxV2": 1, "Transpose": 1},
+        {"SoftmaxV2": 0, "softnpuAttention": 1, "Transpose": 1},
+        length=8 * 7,
+    ),
+    "attention with infinite bias": Case(
+        "attention",
+        attention_of(np.triu(np.full((5, 7), -np.inf, np.float32), 1), [0, 1, 3, 2], [2, 3, 7, 8]),
+        {"SoftmaxV2": 1},
+        {"SoftmaxV2": 1, "softnpuAttention": 0},
+        length=8 * 7,
     ),
     "swish": Case(
         "activations",

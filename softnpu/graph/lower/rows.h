@@ -21,6 +21,7 @@ std::span<const LowerRow> recurrent_rows();
 std::span<const LowerRow> loss_rows();
 std::span<const LowerRow> resize_rows();
 std::span<const LowerRow> quantize_rows();
+std::span<const LowerRow> detection_rows();
 std::span<const LowerRow> sample_rows();
 std::span<const LowerRow> signal_rows();
 std::span<const LowerRow> text_rows();

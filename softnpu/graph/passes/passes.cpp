@@ -16,7 +16,8 @@ constexpr std::array kPasses = {
     Pass{"layer-norm", "finds layer normalizations", recognize_layer_norms},
     Pass{"convolutions", "puts paddings, batch norms, factors and sums per channel into convolutions",
          fold_into_convolutions},
-    Pass{"products", "puts transposes, factors and biases into matrix products", fold_into_products},
+    Pass{"products", "puts transposes and biases into matrix products", fold_into_products},
+    Pass{"attention", "finds attention over heads", recognize_attention},
 };
 
 bool contains(const std::vector<std::string>& names, std::string_view name) {

@@ -41,5 +41,6 @@ Status recognize_layer_norms(Graph* graph);
 Status fold_into_convolutions(Graph* graph);
 Status fold_into_products(Graph* graph);
 Status eliminate_transposes(Graph* graph);
+Status recognize_attention(Graph* graph);
 
 }  // namespace softnpu::graph
