@@ -65,6 +65,13 @@ def graphs() -> list[Measured]:
     return compare("graphs", rows())
 
 
+def compiled_models() -> list[Measured]:
+    """Networks that atc compiled, against npu eager, CPU eager and themselves without passes."""
+    from compiled_models import rows
+
+    return compare("compiled models", rows(), rounds=7)
+
+
 def instructions() -> list[Measured]:
     """The same in instructions, which no other process changes; takes minutes."""
     if shutil.which("callgrind_control") is None:
@@ -295,6 +302,7 @@ SUITES: dict[str, Callable[[], list[Measured]]] = {
     "dispatch": dispatch,
     "instructions": instructions,
     "graphs": graphs,
+    "compiled-models": compiled_models,
     "elementwise": elementwise,
     "matmul": matmul,
     "alloc": alloc,

@@ -18,6 +18,7 @@
 #include "ascendcl/tensor_desc.h"
 #include "base/no_destroy.h"
 #include "base/text.h"
+#include "runtime/config.h"
 
 using softnpu::api;
 using softnpu::LoadedModel;
@@ -75,11 +76,12 @@ Status read_file(const char* path, std::vector<char>* out) {
   return {ACL_ERROR_INVALID_FILE, text("the model ", path, " cannot be read")};
 }
 
-Status load(const softnpuModelFile& file, const softnpuModelMemory& memory, uint32_t* id) {
+Status load(const softnpuModelFile& file, softnpuModelMemory memory, uint32_t* id) {
   SOFTNPU_RETURN_IF_ERROR(require(file.data, "the model"));
   SOFTNPU_RETURN_IF_ERROR(require(id, "modelId"));
   const softnpuGraphEngine* engine = nullptr;
   SOFTNPU_RETURN_IF_ERROR(require_graph_engine(&engine));
+  memory.isUnfused = config().fuse ? 0 : 1;
   softnpuModel* made = nullptr;
   SOFTNPU_RETURN_IF_ERROR(engine_status(engine->load(&file, &memory, &made)));
   auto model = std::make_shared<LoadedModel>(made);
@@ -205,7 +207,7 @@ aclError aclmdlLoadFromFile(const char* modelPath, uint32_t* modelId) {
 aclError aclmdlLoadFromFileWithMem(const char* modelPath, uint32_t* modelId, void* workPtr, size_t workSize,
                                    void* weightPtr, size_t weightSize) {
   return api("aclmdlLoadFromFileWithMem", [&] {
-    return softnpu::load_file(modelPath, {{workPtr, workSize}, {weightPtr, weightSize}}, modelId);
+    return softnpu::load_file(modelPath, {{workPtr, workSize}, {weightPtr, weightSize}, 0}, modelId);
   });
 }
 
@@ -216,7 +218,7 @@ aclError aclmdlLoadFromMem(const void* model, size_t modelSize, uint32_t* modelI
 aclError aclmdlLoadFromMemWithMem(const void* model, size_t modelSize, uint32_t* modelId, void* workPtr,
                                   size_t workSize, void* weightPtr, size_t weightSize) {
   return api("aclmdlLoadFromMemWithMem", [&] {
-    return softnpu::load({model, modelSize}, {{workPtr, workSize}, {weightPtr, weightSize}}, modelId);
+    return softnpu::load({model, modelSize}, {{workPtr, workSize}, {weightPtr, weightSize}, 0}, modelId);
   });
 }
 

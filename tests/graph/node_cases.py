@@ -81,12 +81,16 @@ def compare(actual: np.ndarray, expected: np.ndarray, case: TestCase) -> str:
         array if array.dtype.kind == "c" else array.astype(np.float64)
         for array in (actual, expected)
     ]
+    # Elements of a transform are sums of all elements: one is as exact as the largest of them.
+    is_sum = "dft" in case.name or "stft" in case.name
+    largest = float(np.abs(wide[1]).max(initial=0)) if is_sum else 0.0
+    atol = max(case.atol, _ROUNDINGS * float(np.finfo(np.float32).eps) * largest)
     rtol = (
         case.rtol
         if actual.dtype.kind == "c"
         else max(case.rtol, _ROUNDINGS * float(finfo(actual.dtype).eps))
     )
-    if np.allclose(*wide, rtol=rtol, atol=case.atol, equal_nan=True):
+    if np.allclose(*wide, rtol=rtol, atol=atol, equal_nan=True):
         return ""
     with np.errstate(all="ignore"):
         return f"differs by up to {np.nanmax(np.abs(wide[0] - wide[1])):.3g}"
@@ -100,26 +104,30 @@ def _decides_sizes(array: np.ndarray) -> bool:
     return array.ndim <= 1 and array.size <= 64
 
 
-def _specialized(case: TestCase, inputs: list[np.ndarray]) -> tuple[onnx.ModelProto, list[int]]:
-    """The model with its small inputs behind the first one as constants, and the numbers of the inputs that stay."""
+def _specialized(
+    case: TestCase, inputs: list[np.ndarray], stays: list[int]
+) -> onnx.ModelProto:
+    """The model with all inputs but those with the numbers ``stays`` as constants."""
     model = onnx.ModelProto()
     model.CopyFrom(case.model)
     infos = list(model.graph.input)
-    stays = [i for i, array in enumerate(inputs) if not _decides_sizes(array)]
     del model.graph.input[:]
     model.graph.input.extend(infos[i] for i in stays)
     for i, array in enumerate(inputs):
         if i not in stays:
             model.graph.initializer.append(numpy_helper.from_array(array, infos[i].name))
-    return model, stays
+    return model
 
 
-def check_outputs(actual: list[np.ndarray], outputs: list[np.ndarray], case: TestCase) -> str:
-    """The first difference from the expected outputs; "" if there is none."""
-    for i, (one, expected) in enumerate(zip(actual, outputs, strict=True)):
-        if reason := compare(one, expected, case):
-            return f"output {i}: {reason}"
-    return ""
+def _run_specialized(case: TestCase, inputs: list[np.ndarray]) -> list[np.ndarray]:
+    """Runs the model with its small inputs as constants; with all of them where the large ones decide sizes, too."""
+    large = [i for i, array in enumerate(inputs) if not _decides_sizes(array)]
+    try:
+        return _run_once(_specialized(case, inputs, large), [inputs[i] for i in large])
+    except AclError as error:
+        if DEPENDS_ON_INPUT not in str(error):
+            raise
+    return _run_once(_specialized(case, inputs, []), [])
 
 
 def _run_once(model: onnx.ModelProto, inputs: list[np.ndarray]) -> list[np.ndarray]:
@@ -128,6 +136,14 @@ def _run_once(model: onnx.ModelProto, inputs: list[np.ndarray]) -> list[np.ndarr
         return loaded.run(inputs)
     finally:
         loaded.close()
+
+
+def check_outputs(actual: list[np.ndarray], outputs: list[np.ndarray], case: TestCase) -> str:
+    """The first difference from the expected outputs; "" if there is none."""
+    for i, (one, expected) in enumerate(zip(actual, outputs, strict=True)):
+        if reason := compare(one, expected, case):
+            return f"output {i}: {reason}"
+    return ""
 
 
 def run(case: TestCase) -> Outcome:
@@ -145,8 +161,7 @@ def run(case: TestCase) -> Outcome:
             except AclError as error:
                 if DEPENDS_ON_INPUT not in str(error):
                     raise
-                model, stays = _specialized(case, inputs)
-                actual = _run_once(model, [inputs[i] for i in stays])
+                actual = _run_specialized(case, inputs)
                 kind = "specialized"
         except AclError as error:
             return Outcome("refused", str(error))

@@ -14,6 +14,7 @@ SUITES = {
     "dispatch": "16 elements: what one operator costs from Python",
     "instructions": "the same in instructions (valgrind); by name only",
     "graphs": "replays of captured graphs against npu eager, and against reading the weights",
+    "compiled-models": "networks that atc compiled, against npu eager, CPU eager and without passes",
     "elementwise": "operators with 64 MiB results",
     "matmul": "linear layers",
     "alloc": "tensors that come and go",

@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <functional>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <string_view>
 
 #include "base/text.h"
 #include "graph/model/compile.h"
+#include "graph/model/describe.h"
 
 using softnpu::Status;
 using softnpu::text;
@@ -24,6 +27,9 @@ struct Arguments {
   CompileOptions compile;
   std::string framework;
   std::string mode = "0";
+  std::string om;      // a model that is shown
+  std::string json;    // a file for it
+  std::string report;  // a file for a check
   std::string note;  // what an option does not change
 };
 
@@ -59,6 +65,42 @@ Status read_sizes(const std::string& value, CompileOptions* out) {
   return Status::ok();
 }
 
+bool read_number(const std::string& words, int64_t* out) {
+  if (words.empty() || words.size() > 18 || words.find_first_not_of("0123456789") != std::string::npos) return false;
+  *out = std::stoll(words);
+  return true;
+}
+
+// "name:[1~10,3,200~300,-1];other:[1,8]": sizes in a range are open. A run may give any size: the model is planned for
+// each. Names may have colons.
+Status read_ranges(const std::string& value, CompileOptions* out) {
+  for (const std::string& one : parts_of(value, ';')) {
+    const size_t colon = one.rfind(":[");
+    if (colon == std::string::npos || colon == 0 || !one.ends_with("]")) {
+      return wrong(text("--input_shape_range: \"", one, "\" is not name:[sizes]"));
+    }
+    std::vector<int64_t> sizes;
+    for (const std::string& size : parts_of(one.substr(colon + 2, one.size() - colon - 3), ',')) {
+      const size_t tilde = size.find('~');
+      int64_t low = 0;
+      int64_t high = 0;
+      if (size == "-1") {
+        sizes.push_back(-1);
+        continue;
+      }
+      const std::string last = tilde == std::string::npos ? size : size.substr(tilde + 1);
+      const bool is_open = last == "-1";
+      if (!read_number(size.substr(0, tilde), &low) || (!is_open && !read_number(last, &high)) ||
+          (!is_open && high < low)) {
+        return wrong(text("--input_shape_range: \"", size, "\" of ", one, " is no size and no range low~high"));
+      }
+      sizes.push_back(!is_open && low == high ? low : -1);
+    }
+    out->input_sizes[one.substr(0, colon)] = std::move(sizes);
+  }
+  return Status::ok();
+}
+
 // "1,2,8" of batches; "224,224;448,448" of images; "1,128;2,64" of all open sizes.
 Status read_list(ListKind kind, const std::string& value, CompileOptions* out) {
   if (out->list_kind != ListKind::kNone) return wrong("one list of sizes can be given");
@@ -77,15 +119,22 @@ Status read_list(ListKind kind, const std::string& value, CompileOptions* out) {
   return out->list.empty() ? wrong("a list of sizes is empty") : Status::ok();
 }
 
+// "FP16", or "node:0:FP16;other:0:FP32" for single outputs.
 Status read_output_type(const std::string& value, CompileOptions* out) {
   static const std::map<std::string_view, aclDataType> kTypes = {
       {"FP32", ACL_FLOAT}, {"FP16", ACL_FLOAT16}, {"UINT8", ACL_UINT8}, {"INT8", ACL_INT8}};
-  const auto found = kTypes.find(value);
-  if (found == kTypes.end())
-    return wrong(text("--output_type=", value,
-                      ": FP32, FP16, UINT8 and INT8 are implemented, "
-                      "for all outputs"));
-  out->output_dtype = found->second;
+  for (const std::string& one : parts_of(value, ';')) {
+    const size_t colon = one.rfind(':');
+    const auto found = kTypes.find(std::string_view(one).substr(colon == std::string::npos ? 0 : colon + 1));
+    if (found == kTypes.end()) {
+      return wrong(text("--output_type=", value, ": FP32, FP16, UINT8 or INT8, for all outputs or as node:index:type;.."));
+    }
+    if (colon == std::string::npos) {
+      out->output_dtype = found->second;
+    } else {
+      out->output_dtypes[one.substr(0, colon)] = found->second;
+    }
+  }
   return Status::ok();
 }
 
@@ -108,6 +157,22 @@ Status read_precision(const std::string& value, Arguments* out) {
                      ": every value keeps the precision that it has in the model, which is "
                      "as exact or more");
   }
+  return Status::ok();
+}
+
+// A file that gets the graph before the first pass and after each; "-": the standard output.
+Status read_dump(const std::string& path, Arguments* out) {
+  if (path == "-") {
+    out->compile.dump = [](std::string_view pass, const std::string& graph) {
+      std::cout << "# " << pass << "\n" << graph;
+    };
+    return Status::ok();
+  }
+  auto file = std::make_shared<std::ofstream>(path);
+  if (!file->good()) return wrong(text("--dump: the file ", path, " cannot be written"));
+  out->compile.dump = [file](std::string_view pass, const std::string& graph) {
+    *file << "# " << pass << "\n" << graph;
+  };
   return Status::ok();
 }
 
@@ -140,6 +205,22 @@ const std::map<std::string_view, Read>& options() {
        }},
       {"soc_version", nothing},
       {"input_shape", [](const std::string& value, Arguments* out) { return read_sizes(value, &out->compile); }},
+      {"input_shape_range", [](const std::string& value, Arguments* out) { return read_ranges(value, &out->compile); }},
+      {"om",
+       [](const std::string& value, Arguments* out) {
+         out->om = value;
+         return Status::ok();
+       }},
+      {"json",
+       [](const std::string& value, Arguments* out) {
+         out->json = value;
+         return Status::ok();
+       }},
+      {"check_report",
+       [](const std::string& value, Arguments* out) {
+         out->report = value;
+         return Status::ok();
+       }},
       {"dynamic_batch_size",
        [](const std::string& value, Arguments* out) { return read_list(ListKind::kBatch, value, &out->compile); }},
       {"dynamic_image_size",
@@ -158,6 +239,12 @@ const std::map<std::string_view, Read>& options() {
          }
          return wrong(text("there is no log level ", value));
        }},
+      {"passes_off",
+       [](const std::string& value, Arguments* out) {
+         out->compile.passes_off = parts_of(value, ',');
+         return Status::ok();
+       }},
+      {"dump", [](const std::string& value, Arguments* out) { return read_dump(value, out); }},
       {"out_nodes",
        [](const std::string& value, Arguments* out) {
          out->compile.outputs = parts_of(value, ';');
@@ -212,7 +299,6 @@ Status read_arguments(int count, char** words, Arguments* out) {
 }
 
 Status check_arguments(const Arguments& arguments) {
-  if (arguments.mode != "0") return wrong(text("--mode=", arguments.mode, " is not implemented: 0 compiles a model"));
   if (arguments.framework == "0") return wrong("--framework=0: models of Caffe are not read: convert them to ONNX");
   if (arguments.framework == "1") return wrong("--framework=1: models of MindSpore are not read: export them as ONNX");
   if (arguments.framework == "3")
@@ -223,9 +309,60 @@ Status check_arguments(const Arguments& arguments) {
   return Status::ok();
 }
 
-Status compile(int count, char** words) {
+Status write_text(const std::string& path, const std::string& words) {
+  std::ofstream file(path, std::ios::trunc);
+  file << words;
+  file.close();
+  return file.good() ? Status::ok() : wrong(text("the file ", path, " cannot be written"));
+}
+
+// Mode 1: a model as JSON.
+Status write_json(const Arguments& arguments) {
+  const std::string& model = arguments.om.empty() ? arguments.compile.model : arguments.om;
+  if (model.empty()) return wrong("--mode=1: --om names a compiled model or one of ONNX, --json the file for it");
+  if (arguments.json.empty()) return wrong("--mode=1: --json is missing");
+  std::string json;
+  SOFTNPU_RETURN_IF_ERROR(softnpu::graph::model_as_json(model, &json));
+  return write_text(arguments.json, json);
+}
+
+// Mode 3: whether all operators are implemented.
+Status check(const Arguments& arguments) {
+  if (arguments.compile.model.empty()) return wrong("--model is missing");
+  const std::string path = arguments.report.empty() ? "check_result.json" : arguments.report;
+  std::string json;
+  bool is_complete = false;
+  SOFTNPU_RETURN_IF_ERROR(softnpu::graph::check_model(arguments.compile.model, &json, &is_complete));
+  SOFTNPU_RETURN_IF_ERROR(write_text(path, json));
+  return is_complete ? Status::ok() : wrong(text(arguments.compile.model, ": operators are missing, see ", path));
+}
+
+// Mode 6: what a compiled model is.
+Status show(const Arguments& arguments) {
+  if (arguments.om.empty()) return wrong("--mode=6: --om is missing");
+  std::string words;
+  SOFTNPU_RETURN_IF_ERROR(softnpu::graph::describe_compiled(arguments.om, &words));
+  std::cout << words;
+  return Status::ok();
+}
+
+Status compile(const Arguments& given);
+
+Status run(int count, char** words) {
   Arguments arguments;
   SOFTNPU_RETURN_IF_ERROR(read_arguments(count, words, &arguments));
+  if (arguments.mode == "0") return compile(arguments);
+  if (arguments.mode == "1") return write_json(arguments);
+  if (arguments.mode == "3") return check(arguments);
+  if (arguments.mode == "6") return show(arguments);
+  if (arguments.mode == "5") {
+    return wrong("--mode=5: dumps of CANN's graph engine are not read; --dump shows a graph, --mode=1 makes JSON of one");
+  }
+  return wrong(text("--mode=", arguments.mode, ": 0 compiles, 1 makes JSON of a model, 3 checks one, 6 shows a .om"));
+}
+
+Status compile(const Arguments& given) {
+  Arguments arguments = given;
   SOFTNPU_RETURN_IF_ERROR(check_arguments(arguments));
   if (!arguments.compile.output.ends_with(".om")) arguments.compile.output += ".om";
   CompileReport report;
@@ -248,7 +385,7 @@ int main(int count, char** words) {
   std::cout << "ATC start working now, please wait for a moment.\n";
   Status status;
   try {
-    status = compile(count, words);
+    status = run(count, words);
   } catch (const std::exception& e) {
     status = {ACL_ERROR_INTERNAL_ERROR, e.what()};
   }

@@ -61,10 +61,20 @@ void remove_dead(Graph* graph) {
 
   std::vector<ValueId> renamed(graph->values.size(), kNoValue);
   std::vector<Value> values;
+  std::vector<ValueId> bases;
   for (size_t i = 0; i < graph->values.size(); ++i) {
-    if (!used[i]) continue;
-    renamed[i] = static_cast<ValueId>(values.size());
-    values.push_back(std::move(graph->values[i]));
+    if (!used[i] || renamed[i] != kNoValue) continue;
+    // Bases are before their views, also those that a pass made later.
+    bases = {static_cast<ValueId>(i)};
+    while (graph->values[bases.back()].kind == ValueKind::kView) {
+      const ValueId base = graph->values[bases.back()].base;
+      if (renamed[base] != kNoValue) break;
+      bases.push_back(base);
+    }
+    for (; !bases.empty(); bases.pop_back()) {
+      renamed[bases.back()] = static_cast<ValueId>(values.size());
+      values.push_back(std::move(graph->values[bases.back()]));
+    }
   }
   const auto rename = [&](ValueId* id) {
     if (*id != kNoValue) *id = renamed[*id];

@@ -1,55 +1,19 @@
 #include "graph/lower/builder.h"
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <utility>
 
 #include "base/text.h"
+#include "graph/ir/numbers.h"
 #include "graph/session/operators.h"
 #include "graph/session/session.h"
-#include "nnopbase/scalar.h"
 
 namespace softnpu::graph {
 namespace {
 
 void require(const Status& status) {
   if (!status.is_ok()) throw Refused(status.message());
-}
-
-uint16_t half_bits(float value) { return aclFloatToFloat16(value); }
-
-uint16_t bfloat_bits(float value) {
-  uint32_t bits = 0;
-  std::memcpy(&bits, &value, sizeof(bits));
-  if (value != value) return static_cast<uint16_t>((bits >> 16) | 0x40);
-  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-}
-
-template <typename T>
-void put(std::vector<char>* out, T value) {
-  const size_t before = out->size();
-  out->resize(before + sizeof(T));
-  std::memcpy(out->data() + before, &value, sizeof(T));
-}
-
-void put_number(std::vector<char>* out, double value, aclDataType dtype) {
-  switch (dtype) {
-    case ACL_FLOAT: return put(out, static_cast<float>(value));
-    case ACL_DOUBLE: return put(out, value);
-    case ACL_FLOAT16: return put(out, half_bits(static_cast<float>(value)));
-    case ACL_BF16: return put(out, bfloat_bits(static_cast<float>(value)));
-    case ACL_INT8: return put(out, static_cast<int8_t>(value));
-    case ACL_INT16: return put(out, static_cast<int16_t>(value));
-    case ACL_INT32: return put(out, static_cast<int32_t>(value));
-    case ACL_INT64: return put(out, static_cast<int64_t>(value));
-    case ACL_UINT8: return put(out, static_cast<uint8_t>(value));
-    case ACL_UINT16: return put(out, static_cast<uint16_t>(value));
-    case ACL_UINT32: return put(out, static_cast<uint32_t>(value));
-    case ACL_UINT64: return put(out, static_cast<uint64_t>(value));
-    case ACL_BOOL: return put(out, static_cast<uint8_t>(value != 0));
-    default: throw Refused("a number of this data type is not implemented");
-  }
 }
 
 bool is_real(aclDataType dtype) {
@@ -97,7 +61,9 @@ ValueId Builder::ints(const Ints& values, const Ints& dims) {
 ValueId Builder::reals(const std::vector<double>& values, aclDataType dtype, const Ints& dims) {
   std::vector<char> bytes;
   bytes.reserve(values.size() * aclDataTypeSize(dtype));
-  for (const double value : values) put_number(&bytes, value, dtype);
+  for (const double value : values) {
+    if (!append_number(&bytes, value, dtype)) throw Refused("a number of this data type is not implemented");
+  }
   return constant(dtype, dims, copy_bytes(bytes.data(), bytes.size()));
 }
 
@@ -183,6 +149,7 @@ ValueId Builder::view(ValueId x, const Ints& dims) {
     throw Refused(text(count(x), " elements do not fill ", element_count(Dims(sizes))));
   }
   if (sizes == this->sizes(x)) return x;
+  if (graph_.values[x].kind == ValueKind::kConstant) return constant(dtype(x), sizes, graph_.values[x].bytes);
   Value value;
   value.kind = ValueKind::kView;
   value.dtype = dtype(x);
@@ -309,27 +276,22 @@ ValueId Builder::evaluate(ValueId id) {
   return made;
 }
 
+Value Builder::computed(ValueId id) {
+  Value constant;
+  constant.dtype = dtype(id);
+  constant.bytes = bytes_of(id);
+  return constant;
+}
+
 Ints Builder::ints_of(ValueId id) {
-  const Bytes bytes = bytes_of(id);
-  const size_t element = aclDataTypeSize(dtype(id));
   Ints values;
-  for (size_t at = 0; at + element <= bytes.size; at += element) {
-    aclScalar number;
-    require(read_scalar(bytes.data + at, dtype(id), &number));
-    values.push_back(number.as_int64());
-  }
+  require(read_integers(computed(id), &values));
   return values;
 }
 
 std::vector<double> Builder::reals_of(ValueId id) {
-  const Bytes bytes = bytes_of(id);
-  const size_t element = aclDataTypeSize(dtype(id));
   std::vector<double> values;
-  for (size_t at = 0; at + element <= bytes.size; at += element) {
-    aclScalar number;
-    require(read_scalar(bytes.data + at, dtype(id), &number));
-    values.push_back(number.as_double());
-  }
+  require(read_numbers(computed(id), &values));
   return values;
 }
 

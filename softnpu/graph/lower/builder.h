@@ -94,6 +94,8 @@ class Builder {
 
  private:
   ValueId evaluate(ValueId id);
+  // The type and bytes of a value that is known.
+  Value computed(ValueId id);
   Value result(const aclTensor& tensor);
 
   Graph graph_;

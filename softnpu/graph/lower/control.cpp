@@ -57,10 +57,54 @@ void loop(Call& call) {
   }
 }
 
+// Opset 8: (lengths?, state..., scanned...); the first dimension of all is the batch, the second of what is scanned the
+// step.
+void scan_of_batches(Call& call) {
+  Builder& build = call.build();
+  if (call.has(0)) throw Refused("lengths of sequences are not implemented");
+  if (call.has_attribute("directions")) throw Refused("directions of scans of opset 8 are not implemented");
+  const onnx::GraphDef& body = graph_of(call, "body");
+  const auto inputs = static_cast<size_t>(call.integer("num_scan_inputs", 0));
+  if (inputs == 0 || inputs >= call.count()) throw Refused("num_scan_inputs is wrong");
+  const size_t states = call.count() - 1 - inputs;
+  const int64_t batch = build.dims(call.in(1))[0];
+  const int64_t steps = build.sizes(call.in(1 + states)).at(1);
+  const size_t results = call.node().outputs.size();
+  if (results < states) throw Refused("the states are outputs");
+  // One element of a dimension, without it.
+  const auto at = [&](ValueId x, int64_t index) {
+    Ints sizes = build.sizes(x);
+    sizes.erase(sizes.begin());
+    return build.view(build.slice(x, 0, index, index + 1), sizes);
+  };
+  const auto stacked = [&](const std::vector<ValueId>& parts) {
+    std::vector<Operand> operands;
+    for (const ValueId one : parts) operands.push_back({one});
+    return build.emit("Pack", std::move(operands), {{"axis", int64_t{0}}});
+  };
+  if (batch < 1 || steps < 1) throw Refused("a scan of nothing has results of unknown type");
+  std::vector<std::vector<ValueId>> all(results);
+  for (int64_t image = 0; image < batch; ++image) {
+    std::vector<ValueId> state;
+    for (size_t k = 0; k < states; ++k) state.push_back(at(call.in(1 + k), image));
+    std::vector<std::vector<ValueId>> made(results - states);
+    for (int64_t step = 0; step < steps; ++step) {
+      std::vector<ValueId> given = state;
+      for (size_t k = 0; k < inputs; ++k) given.push_back(at(at(call.in(1 + states + k), image), step));
+      const std::vector<ValueId> outputs = call.importer().inline_graph(body, given);
+      if (outputs.size() < results) throw Refused("the body has too few outputs");
+      std::copy_n(outputs.begin(), states, state.begin());
+      for (size_t k = 0; k < made.size(); ++k) made[k].push_back(outputs[states + k]);
+    }
+    for (size_t k = 0; k < results; ++k) all[k].push_back(k < states ? state[k] : stacked(made[k - states]));
+  }
+  for (size_t k = 0; k < results; ++k) call.set(k, stacked(all[k]));
+}
+
 // (state..., scanned...); the body: (state..., elements...) to (state..., results...)
 void scan(Call& call) {
   Builder& build = call.build();
-  if (call.version() < 9) throw Refused("scans of opset 9 and newer are implemented");
+  if (call.version() < 9) return scan_of_batches(call);
   const onnx::GraphDef& body = graph_of(call, "body");
   const auto inputs = static_cast<size_t>(call.integer("num_scan_inputs", 0));
   if (inputs == 0 || inputs > call.count()) throw Refused("num_scan_inputs is wrong");

@@ -57,6 +57,30 @@ int64_t Windows::outputs(size_t dim, int64_t size) const {
   return count;
 }
 
+Ints Windows::positions(const Ints& image, const Ints& counts, bool is_column_major) const {
+  const auto volume = [](const Ints& sizes) { return element_count(Dims(sizes)); };
+  const auto coordinate = [](int64_t index, const Ints& sizes, size_t dim) {
+    for (size_t i = sizes.size(); --i > dim;) index /= sizes[i];
+    return index % sizes[dim];
+  };
+  Ints all;
+  for (int64_t window = 0; window < volume(counts); ++window) {
+    for (int64_t element = 0; element < volume(kernel); ++element) {
+      int64_t position = 0;
+      bool is_image = true;
+      for (size_t k = 0; k < image.size(); ++k) {
+        const size_t dim = is_column_major ? image.size() - 1 - k : k;
+        const int64_t at = coordinate(window, counts, dim) * strides[dim] +
+                           coordinate(element, kernel, dim) * dilations[dim] - before[dim];
+        is_image &= at >= 0 && at < image[dim];
+        position = position * image[dim] + at;
+      }
+      all.push_back(is_image ? position : -1);
+    }
+  }
+  return all;
+}
+
 namespace {
 
 // The row's attributes have a value for batch and channels, too.

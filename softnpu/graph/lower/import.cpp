@@ -38,6 +38,11 @@ void for_each_node(const std::vector<onnx::NodeDef>& nodes, const Visit& visit) 
 
 }  // namespace
 
+aclDataType ImportOptions::dtype_of_output(const std::string& name) const {
+  const auto found = output_dtypes.find(name);
+  return found == output_dtypes.end() ? output_dtype : found->second;
+}
+
 const ValueId* Scope::find(std::string_view name) const {
   for (const Scope* scope = this; scope != nullptr; scope = scope->outer) {
     const auto found = scope->values.find(name);
@@ -88,15 +93,8 @@ void Importer::add_initializers(const onnx::GraphDef& graph, Scope* scope) {
 }
 
 void Importer::add_inputs(const ImportOptions& options, Scope* scope) {
-  std::string inputs;
-  for (const onnx::ValueInfo& info : model_.graph.inputs) {
-    if (!scope->values.contains(info.name)) inputs += text(inputs.empty() ? "" : "; ", shown(info));
-  }
-  for (const auto& [name, sizes] : options.input_sizes) {
-    if (std::ranges::find(model_.graph.inputs, name, &onnx::ValueInfo::name) == model_.graph.inputs.end()) {
-      throw Refused(text("--input_shape names ", name, ", which is no input; the model's inputs are ", inputs));
-    }
-  }
+  const std::string inputs = list_inputs(model_);
+  if (const Status fits = check_input_sizes(model_, options.input_sizes); !fits.is_ok()) throw Refused(fits.message());
   for (const onnx::ValueInfo& info : model_.graph.inputs) {
     if (scope->values.contains(info.name)) continue;  // an initializer that could be overridden
     Value value;
@@ -107,19 +105,10 @@ void Importer::add_inputs(const ImportOptions& options, Scope* scope) {
       throw Refused(text("the input ", info.name, " is ", info.is_tensor ? onnx::name_of(info.dtype) : "no tensor",
                          ": operators do not have this type"));
     }
-    Ints sizes = info.dims;
-    if (const auto given = options.input_sizes.find(info.name); given != options.input_sizes.end()) {
-      const Ints& wanted = given->second;
-      bool fits = !info.has_shape || wanted.size() == sizes.size();
-      for (size_t i = 0; fits && info.has_shape && i < sizes.size(); ++i) {
-        fits = (sizes[i] < 0 || sizes[i] == wanted[i]) && wanted[i] >= 0;
-      }
-      if (!fits) {
-        throw Refused(
-            text("--input_shape gives ", info.name, " sizes that the model does not have; its inputs are ", inputs));
-      }
-      sizes = wanted;
-    } else if (!info.has_shape || std::ranges::any_of(sizes, [](int64_t size) { return size < 0; })) {
+    const auto given = options.input_sizes.find(info.name);
+    const bool is_given = given != options.input_sizes.end();
+    const Ints sizes = is_given ? given->second : info.dims;
+    if ((!is_given && !info.has_shape) || std::ranges::any_of(sizes, [](int64_t size) { return size < 0; })) {
       throw Refused(text("the sizes of the input ", info.name,
                          " are open: give them as --input_shape=\"name:sizes\"; the model's inputs are ", inputs));
     }
@@ -228,7 +217,7 @@ void Importer::inline_function(const onnx::FunctionDef& function, const onnx::No
 }
 
 // Each output has memory of its own, which the caller gives.
-void Importer::set_outputs(const std::vector<std::string>& names, aclDataType dtype, const Scope& scope) {
+void Importer::set_outputs(const std::vector<std::string>& names, const ImportOptions& options, const Scope& scope) {
   Graph& graph = builder_.graph();
   std::set<ValueId> written;
   for (const std::string& name : names) {
@@ -236,6 +225,7 @@ void Importer::set_outputs(const std::vector<std::string>& names, aclDataType dt
     if (found == nullptr) throw Refused(text("no node makes the output ", name));
     builder_.set_node_name(name);
     ValueId id = builder_.resolve(*found);
+    const aclDataType dtype = options.dtype_of_output(name);
     if (dtype != ACL_DT_UNDEFINED) id = builder_.cast(id, dtype);
     const ValueId root = graph.root(id);
     if (graph.values[root].kind != ValueKind::kResult || !written.insert(root).second || builder_.is_known(id)) {
@@ -259,13 +249,41 @@ Status Importer::run(const ImportOptions& options, Graph* out) {
     if (names.empty()) {
       for (const onnx::ValueInfo& info : model_.graph.outputs) names.push_back(info.name);
     }
-    set_outputs(names, options.output_dtype, scope);
+    set_outputs(names, options, scope);
   } catch (const Refused& reason) {
     return {ACL_ERROR_PARSE_MODEL, reason.what()};
   }
   *out = std::move(builder_.graph());
   remove_dead(out);
   return check(*out);
+}
+
+std::string list_inputs(const onnx::Model& model) {
+  std::string list;
+  for (const onnx::ValueInfo& info : model.graph.inputs) {
+    const bool is_constant =
+        std::ranges::find(model.graph.initializers, info.name, &onnx::Tensor::name) != model.graph.initializers.end();
+    if (!is_constant) list += text(list.empty() ? "" : "; ", shown(info));
+  }
+  return list;
+}
+
+Status check_input_sizes(const onnx::Model& model, const std::map<std::string, Ints>& sizes) {
+  for (const auto& [name, wanted] : sizes) {
+    const auto info = std::ranges::find(model.graph.inputs, name, &onnx::ValueInfo::name);
+    if (info == model.graph.inputs.end()) {
+      return {ACL_ERROR_PARSE_MODEL,
+              text("--input_shape names ", name, ", which is no input; the model's inputs are ", list_inputs(model))};
+    }
+    bool fits = !info->has_shape || wanted.size() == info->dims.size();
+    for (size_t i = 0; fits && info->has_shape && i < wanted.size(); ++i) {
+      fits = wanted[i] < 0 || info->dims[i] < 0 || info->dims[i] == wanted[i];
+    }
+    if (fits) continue;
+    return {ACL_ERROR_PARSE_MODEL, text("--input_shape gives ", name, " sizes that the model does not have; its inputs are ",
+                                        list_inputs(model))};
+  }
+  return Status::ok();
 }
 
 Status check_operators(const onnx::Model& model) {

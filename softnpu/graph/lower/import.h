@@ -14,7 +14,10 @@ namespace softnpu::graph {
 struct ImportOptions {
   std::map<std::string, Ints> input_sizes;      // of inputs whose sizes the model leaves open
   std::vector<std::string> outputs;             // names of values; empty: the model's own
-  aclDataType output_dtype = ACL_DT_UNDEFINED;  // of all outputs; undefined: the model's own
+  aclDataType output_dtype = ACL_DT_UNDEFINED;  // of all other outputs; undefined: the model's own
+  std::map<std::string, aclDataType> output_dtypes;  // of some of them
+
+  aclDataType dtype_of_output(const std::string& name) const;
 };
 
 // Needs a current device. Errors name the node, and all missing operators at once.
@@ -22,6 +25,11 @@ Status import_model(const onnx::Model& model, const ImportOptions& options, Grap
 
 // Fails if operators are missing, and names them all; needs no sizes.
 Status check_operators(const onnx::Model& model);
+
+// The inputs that a run gives, with their sizes: "x:1,3,?,? (float); y:batch (int64)".
+std::string list_inputs(const onnx::Model& model);
+// Fails if sizes, which may be -1, are those of no input or do not fit it; names the inputs.
+Status check_input_sizes(const onnx::Model& model, const std::map<std::string, Ints>& sizes);
 
 // Values by their names, of a graph and those around it.
 struct Scope {
@@ -47,7 +55,7 @@ class Importer {
   void lower_node(const onnx::NodeDef& node, const std::map<std::string, int64_t>& opsets, Scope* scope);
   void inline_function(const onnx::FunctionDef& function, const onnx::NodeDef& node, const std::vector<ValueId>& inputs,
                        Scope* scope);
-  void set_outputs(const std::vector<std::string>& names, aclDataType dtype, const Scope& scope);
+  void set_outputs(const std::vector<std::string>& names, const ImportOptions& options, const Scope& scope);
   const onnx::FunctionDef* find_function(const onnx::NodeDef& node) const;
 
   const onnx::Model& model_;

@@ -68,7 +68,7 @@ void gather_nd(Call& call) {
 
 std::string reduction(Call& call) {
   const std::string name = call.words("reduction", "none");
-  if (name != "none" && name != "add" && name != "mul")
+  if (name != "none" && name != "add" && name != "mul" && name != "max" && name != "min")
     throw Refused(text("the reduction ", name, " is not implemented"));
   return name;
 }
@@ -202,6 +202,26 @@ void compress(Call& call) {
   call.set(build.take(x, axis, positions));
 }
 
+// The positions of elements that are not 0: [dimensions, count]. They decide sizes: the elements have to be known.
+void non_zero(Call& call) {
+  Builder& build = call.build();
+  const Ints sizes = build.sizes(call.in(0));
+  const std::vector<double> values = build.reals_of(call.in(0));
+  std::vector<Ints> positions(std::max<size_t>(sizes.size(), 1));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i] == 0) continue;
+    auto rest = static_cast<int64_t>(i);
+    for (size_t dim = positions.size(); dim-- > 0;) {
+      const int64_t size = sizes.empty() ? 1 : sizes[dim];
+      positions[dim].push_back(rest % size);
+      rest /= size;
+    }
+  }
+  Ints all;
+  for (const Ints& one : positions) all.insert(all.end(), one.begin(), one.end());
+  call.set(build.ints(all, {static_cast<int64_t>(positions.size()), static_cast<int64_t>(positions[0].size())}));
+}
+
 constexpr LowerRow kRows[] = {
     {"Gather", gather},
     {"GatherElements", gather_elements},
@@ -217,6 +237,7 @@ constexpr LowerRow kRows[] = {
     {"CumProd", scan<true>},
     {"ReverseSequence", reverse_sequence},
     {"Compress", compress},
+    {"NonZero", non_zero},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Products of matrices.
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 #include "base/text.h"
@@ -213,10 +214,44 @@ void einsum(Call& call) {
   call.set(ordered(build, all, result));
 }
 
+// Of matrices [.., n, n], by the rows' expansions: D(columns) of the first k rows from those of k - 1 rows.
+void determinant(Call& call) {
+  constexpr int64_t kMaxSize = 8;  // 8 * 2^7 products
+  Builder& build = call.build();
+  const ValueId x = call.in(0);
+  const Ints sizes = build.sizes(x);
+  const int64_t n = sizes.size() < 2 ? 0 : sizes.back();
+  if (n < 1 || sizes[sizes.size() - 2] != n) throw Refused("square matrices are needed");
+  if (n > kMaxSize) throw Refused(text("matrices of up to ", kMaxSize, " rows are implemented"));
+  const ValueId all = build.view(x, {-1, n * n});
+  const auto element = [&](int64_t row, int64_t column) {
+    return build.slice(all, 1, row * n + column, row * n + column + 1);
+  };
+  std::vector<ValueId> minors(size_t{1} << n, kNoValue);
+  for (uint32_t columns = 1; columns < uint32_t{1} << n; ++columns) {
+    const int64_t row = std::popcount(columns) - 1;
+    for (int64_t column = 0; column < n; ++column) {
+      const uint32_t bit = uint32_t{1} << column;
+      if ((columns & bit) == 0) continue;
+      ValueId term = element(row, column);
+      if (row > 0) term = build.mul(term, minors[columns & ~bit]);
+      const bool is_negative = std::popcount(columns >> (column + 1)) % 2 != 0;
+      ValueId& sum = minors[columns];
+      if (sum == kNoValue) {
+        sum = is_negative ? build.emit("Neg", {{term}}) : term;
+      } else {
+        sum = is_negative ? build.sub(sum, term) : build.add(sum, term);
+      }
+    }
+  }
+  call.set(build.view(minors.back(), {sizes.begin(), sizes.end() - 2}));
+}
+
 constexpr LowerRow kRows[] = {
     {"MatMul", matmul},
     {"Gemm", gemm},
     {"Einsum", einsum},
+    {"Det", determinant},
 };
 
 }  // namespace

@@ -24,20 +24,97 @@ double least(aclDataType dtype) {
   }
 }
 
-// Windows of one or two dimensions over [N, C, H, W].
-ValueId max_plane(Builder& build, ValueId x, const Ints& kernel, const Ints& strides, const Ints& dilations) {
-  const auto outer = [](const Ints& pair) { return Ints{1, pair[0], pair[1], 1}; };
-  return build.emit_all("MaxPoolWithArgmaxV1", {{x}},
-                        {{"ksize", outer(kernel)},
-                         {"strides", outer(strides)},
-                         {"pads", Ints{1, 0, 0, 1}},
-                         {"dilation", outer(dilations)}})[0];
+// Windows over [N, C, H, W]; `pads` before and after each of the last two dimensions.
+ValueId max_plane(Builder& build, ValueId x, const Ints& kernel, const Ints& strides, const Ints& dilations,
+                  const Ints& pads) {
+  return build.emit("softnpuMaxPool", {{x}},
+                    {{"ksize", kernel}, {"strides", strides}, {"pads", pads}, {"dilations", dilations}});
 }
 
-// Pads until the windows fill the image, then takes the maximum over one dimension after the other two.
-void max_pool(Call& call) {
+// Paddings of a window's half and less are the operator's own. Others are added to the image, until the windows fill it.
+struct MaxPadding {
+  Ints own;     // the same before and after
+  Ints before;  // of all dimensions
+  Ints after;
+};
+
+MaxPadding padding_of(const Windows& windows, const Ints& image) {
+  MaxPadding made{{}, {0, 0}, {0, 0}};
+  for (size_t i = 0; i < image.size(); ++i) {
+    const int64_t span = (windows.kernel[i] - 1) * windows.dilations[i] + 1;
+    const int64_t needed = (windows.outputs(i, image[i]) - 1) * windows.strides[i] + span;
+    const int64_t before = windows.before[i];
+    const int64_t behind = needed - image[i] - before;
+    const bool is_own = image.size() < 3 && behind <= before && windows.after[i] == before &&
+                        2 * before <= windows.kernel[i] && !windows.ceil_mode;
+    made.own.push_back(is_own ? before : 0);
+    made.before.push_back(is_own ? 0 : before);
+    made.after.push_back(is_own ? 0 : behind);
+  }
+  return made;
+}
+
+// All elements of all windows side by side, and the first largest of each window.
+void max_pool_with_positions(Call& call) {
   Builder& build = call.build();
-  if (call.wants(1)) throw Refused("the positions of the largest elements are not implemented");
+  const ValueId x = call.in(0);
+  if (!is_floating(build.dtype(x))) throw Refused("the positions of the largest elements of integers");
+  const Ints sizes = build.sizes(x);
+  const Ints image = spatial(build, x);
+  const Windows windows = Windows::read(call, image, call.ints("kernel_shape"));
+  Ints counts;
+  for (size_t i = 0; i < image.size(); ++i) counts.push_back(windows.outputs(i, image[i]));
+  const int64_t planes = sizes[0] * sizes[1];
+  const int64_t pixels = element_count(Dims(image));
+  const int64_t elements = element_count(Dims(windows.kernel));
+  const int64_t places = element_count(Dims(counts));
+  Ints taken = windows.positions(image, counts, false);
+  for (int64_t& position : taken) position = position < 0 ? pixels : position;  // the padding is one more pixel
+  const ValueId flat = padded(build, build.view(x, {planes, pixels}), {0, 0}, {0, 1}, least(build.dtype(x)));
+  const ValueId values = build.view(build.take(flat, 1, taken), {planes, places, elements});
+  const ValueId largest = build.emit("ArgMaxV2", {{values}, build.host_int(2)}, {{"keep_dims", true}});
+  const ValueId y = build.emit("GatherElements", {{values}, {largest}}, {{"dim", int64_t{2}}});
+  const bool is_column_major = call.integer("storage_order", 0) != 0;
+  const ValueId table = build.broadcast(
+      build.ints(windows.positions(image, counts, is_column_major), {1, places, elements}),
+      {planes, places, elements});
+  ValueId position = build.emit("GatherElements", {{table}, {largest}}, {{"dim", int64_t{2}}});
+  Ints first;
+  for (int64_t i = 0; i < planes; ++i) first.push_back(i * pixels);
+  position = build.add(position, build.ints(first, {planes, 1, 1}));
+  Ints result = {sizes[0], sizes[1]};
+  result.insert(result.end(), counts.begin(), counts.end());
+  call.set(0, build.view(y, result));
+  call.set(1, build.view(position, result));
+}
+
+// Values at the positions that a pooling reported, zeros elsewhere.
+void max_unpool(Call& call) {
+  Builder& build = call.build();
+  const ValueId x = call.in(0);
+  const Ints sizes = build.sizes(x);
+  const Ints image = spatial(build, x);
+  const Windows windows = Windows::read(call, image, call.ints("kernel_shape"));
+  Ints smallest = {sizes[0], sizes[1]};
+  for (size_t i = 0; i < image.size(); ++i) {
+    smallest.push_back((image[i] - 1) * windows.strides[i] + windows.kernel[i] - windows.before[i] - windows.after[i]);
+  }
+  const Ints result = call.has(2) ? build.ints_of(call.in(2)) : smallest;
+  if (result.size() != sizes.size()) throw Refused("output_shape has another number of dimensions");
+  const auto count = [](const Ints& of) { return element_count(Dims(of)); };
+  // Positions are those in the smallest result; a larger one has its elements at the same coordinates.
+  const ValueId zeros = build.broadcast(build.scalar(0, build.dtype(x)), {count(smallest)});
+  const ValueId flat = build.emit("ScatterElements", {{zeros}, {build.view(call.in(1), {-1})}, {build.view(x, {-1})}},
+                                  {{"axis", int64_t{0}}, {"reduction", std::string("none")}});
+  Ints after;
+  for (size_t i = 0; i < result.size(); ++i) after.push_back(result[i] - smallest[i]);
+  call.set(padded(build, build.view(flat, smallest), Ints(result.size(), 0), after, 0));
+}
+
+// The maximum over one dimension after the other two.
+void max_pool(Call& call) {
+  if (call.wants(1)) return max_pool_with_positions(call);
+  Builder& build = call.build();
   ValueId x = call.in(0);
   const aclDataType dtype = build.dtype(x);
   if (!is_floating(dtype)) x = build.cast(x, ACL_FLOAT);
@@ -45,26 +122,20 @@ void max_pool(Call& call) {
   const Windows windows = Windows::read(call, image, call.ints("kernel_shape"));
   const size_t dims = image.size();
   if (dims > 3) throw Refused("windows of 1 to 3 dimensions are implemented");
-  Ints before = {0, 0};
-  Ints after = {0, 0};
-  for (size_t i = 0; i < dims; ++i) {
-    const int64_t span = (windows.kernel[i] - 1) * windows.dilations[i] + 1;
-    const int64_t needed = (windows.outputs(i, image[i]) - 1) * windows.strides[i] + span;
-    before.push_back(windows.before[i]);
-    after.push_back(needed - image[i] - windows.before[i]);
-  }
-  x = padded(build, x, before, after, least(build.dtype(x)));
+  const MaxPadding padding = padding_of(windows, image);
+  x = padded(build, x, padding.before, padding.after, least(build.dtype(x)));
   const Ints size = build.sizes(x);
-  const auto pair = [&](const Ints& values) {
-    return dims == 1 ? Ints{1, values[0]} : Ints{values[dims - 2], values[dims - 1]};
+  const auto pair = [&](const Ints& values, int64_t otherwise) {
+    return dims == 1 ? Ints{otherwise, values[0]} : Ints{values[dims - 2], values[dims - 1]};
   };
-  const int64_t height = dims == 1 ? 1 : size[dims];
-  x = build.view(x, {size[0], dims == 3 ? size[1] * size[2] : size[1], height, size[dims + 1]});
-  x = max_plane(build, x, pair(windows.kernel), pair(windows.strides), pair(windows.dilations));
+  const Ints own = pair(padding.own, 0);
+  x = build.view(x, {size[0], dims == 3 ? size[1] * size[2] : size[1], dims == 1 ? 1 : size[dims], size[dims + 1]});
+  x = max_plane(build, x, pair(windows.kernel, 1), pair(windows.strides, 1), pair(windows.dilations, 1),
+                {own[0], own[0], own[1], own[1]});
   const Ints plane = build.sizes(x);
   if (dims == 3) {
     x = build.view(x, {size[0], size[1], size[2], plane[2] * plane[3]});
-    x = max_plane(build, x, {windows.kernel[0], 1}, {windows.strides[0], 1}, {windows.dilations[0], 1});
+    x = max_plane(build, x, {windows.kernel[0], 1}, {windows.strides[0], 1}, {windows.dilations[0], 1}, {0, 0, 0, 0});
   }
   Ints result = {size[0], size[1]};
   for (size_t i = 0; i < dims; ++i) result.push_back(windows.outputs(i, image[i]));
@@ -167,6 +238,7 @@ void global_lp_pool(Call& call) {
 
 constexpr LowerRow kRows[] = {
     {"MaxPool", max_pool},
+    {"MaxUnpool", max_unpool},
     {"AveragePool", average_pool},
     {"LpPool", lp_pool},
     {"GlobalAveragePool", global_pool<false>},

@@ -1,6 +1,7 @@
 // Reductions.
 
 #include <algorithm>
+#include <limits>
 
 #include "graph/lower/rows.h"
 
@@ -46,11 +47,26 @@ ValueId product(Builder& build, const Reduction& of) {
   return y;
 }
 
+// Of no elements: the type's smallest or largest number.
+template <bool is_max>
+ValueId empty_extreme(Builder& build, const Reduction& of) {
+  const aclDataType dtype = build.dtype(of.x);
+  if (!is_floating(dtype)) throw Refused("the extreme of no integers");
+  Ints sizes;
+  for (int64_t i = 0; i < build.rank(of.x); ++i) {
+    const bool is_reduced = std::ranges::find(of.axes, i) != of.axes.end();
+    if (!is_reduced || of.keep) sizes.push_back(is_reduced ? 1 : build.dims(of.x)[i]);
+  }
+  const double infinity = std::numeric_limits<double>::infinity();
+  return build.broadcast(build.scalar(is_max ? -infinity : infinity, dtype), sizes);
+}
+
 template <bool is_max>
 ValueId extreme(Builder& build, const Reduction& of) {
   if (build.dtype(of.x) == ACL_BOOL) {
     return build.reduce(is_max ? "ReduceAny" : "ReduceAll", of.x, of.axes, of.keep);
   }
+  if (build.count(of.x) == 0) return empty_extreme<is_max>(build, of);
   return build.reduce(is_max ? "ReduceMax" : "ReduceMin", of.x, of.axes, of.keep);
 }
 

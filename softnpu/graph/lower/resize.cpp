@@ -220,8 +220,32 @@ void upsample(Call& call) {
   apply(call, how, axes);
 }
 
+// Of volumes: [N, C, D, H, W] at [N, d, h, w, 3].
+void grid_sample_volume(Call& call) {
+  Builder& build = call.build();
+  const std::string mode = call.words("mode", "linear");
+  if (call.words("padding_mode", "zeros") != "zeros") throw Refused("volumes are padded by zeros only");
+  if (mode != "linear" && mode != "bilinear" && mode != "nearest") throw Refused("the mode " + mode + " of volumes");
+  const ValueId grid = call.in(1);
+  const Ints sizes = build.sizes(grid);
+  Ints result = {build.dims(call.in(0))[0], build.dims(call.in(0))[1]};
+  result.insert(result.end(), sizes.begin() + 1, sizes.end() - 1);
+  std::vector<ValueId> coordinates;
+  for (int64_t i = 0; i < 3; ++i) {
+    // The last coordinate is that of the first dimension.
+    ValueId at = build.view(build.slice(grid, 4, 2 - i, 3 - i), {sizes[0], 1, -1});
+    const auto size = static_cast<double>(build.dims(call.in(0))[2 + i]);
+    const bool is_aligned = call.integer("align_corners", 0) != 0;
+    at = build.scaled(build.shifted(at, 1), (is_aligned ? size - 1 : size) / 2);
+    if (!is_aligned) at = build.shifted(at, -0.5);
+    coordinates.push_back(mode == "nearest" ? build.emit("Round", {{at}}) : at);
+  }
+  call.set(build.view(sampled(build, call.in(0), coordinates), result));
+}
+
 void grid_sample(Call& call) {
   Builder& build = call.build();
+  if (build.rank(call.in(0)) == 5) return grid_sample_volume(call);
   std::string mode = call.words("mode", "linear");
   if (mode == "linear") mode = "bilinear";
   if (mode == "cubic") mode = "bicubic";

@@ -21,6 +21,10 @@ std::span<const LowerRow> recurrent_rows();
 std::span<const LowerRow> loss_rows();
 std::span<const LowerRow> resize_rows();
 std::span<const LowerRow> quantize_rows();
+std::span<const LowerRow> detection_rows();
+std::span<const LowerRow> sample_rows();
+std::span<const LowerRow> signal_rows();
+std::span<const LowerRow> text_rows();
 std::span<const LowerRow> control_rows();
 std::span<const LowerRow> contrib_rows();  // of the domain com.microsoft
 
@@ -47,7 +51,14 @@ struct Windows {
   // The attributes of a node; `auto_pad` needs the sizes of the image.
   static Windows read(Call& call, const Ints& image, const Ints& kernel);
   int64_t outputs(size_t dim, int64_t size) const;
+  // The index in the image of each element of each of `counts` windows: [windows, elements], -1 in the padding.
+  Ints positions(const Ints& image, const Ints& counts, bool is_column_major) const;
 };
+
+// Values of x [N, C, spatial] at real coordinates, one tensor [N, G, P] per dimension, where G is 1 or C: [N, C, P].
+// Between pixels they are interpolated linearly; pixels outside of the image are 0. With `combine` "Maximum" the largest
+// of the weighted pixels counts in place of their sum.
+ValueId sampled(Builder& build, ValueId x, const std::vector<ValueId>& coordinates, const char* combine = "Add");
 
 // The convolution of an image [N, C, spatial] by a filter, of 1 to 3 dimensions, with any paddings.
 ValueId convolved(Builder& build, ValueId x, ValueId filter, ValueId bias, const Windows& windows, int64_t groups);

@@ -7,16 +7,18 @@
 
 #include "acl/acl.h"
 #include "base/text.h"
+#include "graph/ir/print.h"
 #include "graph/lower/import.h"
 #include "graph/model/om.h"
 #include "graph/onnx/model.h"
+#include "graph/passes/passes.h"
 #include "graph/session/session.h"
 
 namespace softnpu::graph {
 namespace {
 
 // The value that "node:index" names, or the name itself.
-Status find_output(const onnx::Model& model, const std::string& wanted, std::string* out) {
+Status find_output(const onnx::Model& model, const char* option, const std::string& wanted, std::string* out) {
   const size_t colon = wanted.rfind(':');
   const std::string node = wanted.substr(0, colon);
   const std::string index = colon == std::string::npos ? "0" : wanted.substr(colon + 1);
@@ -33,9 +35,9 @@ Status find_output(const onnx::Model& model, const std::string& wanted, std::str
       return Status::ok();
     }
     return {ACL_ERROR_INVALID_PARAM,
-            text("--out_nodes: node ", node, " has ", one.outputs.size(), " outputs, not ", index)};
+            text(option, ": node ", node, " has ", one.outputs.size(), " outputs, not ", index)};
   }
-  return {ACL_ERROR_INVALID_PARAM, text("--out_nodes: the model has no node ", node)};
+  return {ACL_ERROR_INVALID_PARAM, text(option, ": the model has no node ", node)};
 }
 
 // A device for the time of a compilation.
@@ -65,9 +67,11 @@ Status try_session(const std::shared_ptr<const Graph>& graph) {
   return session->try_plan();
 }
 
-Status try_graph(const onnx::Model& model, const ImportOptions& import, Graph* out, CompileReport* report) {
+Status try_graph(const onnx::Model& model, const ImportOptions& import, const PassOptions& passes, Graph* out,
+                 CompileReport* report) {
   auto graph = std::make_shared<Graph>();
   SOFTNPU_RETURN_IF_ERROR(import_model(model, import, graph.get()));
+  SOFTNPU_RETURN_IF_ERROR(run_passes(passes, graph.get()));
   SOFTNPU_RETURN_IF_ERROR(try_session(graph));
   const MemoryPlan memory = plan_memory(*graph);
   report->operators = std::max(report->operators, graph->nodes.size());
@@ -78,25 +82,21 @@ Status try_graph(const onnx::Model& model, const ImportOptions& import, Graph* o
 }
 
 // Every entry of the list is tried. Without a list a run's sizes are not known before.
-Status try_source(const onnx::Model& model, const Source& source, CompileReport* report) {
+Status try_source(const onnx::Model& model, const Source& source, const PassOptions& passes, CompileReport* report) {
   if (std::ranges::any_of(model.graph.initializers, &onnx::Tensor::is_external)) {
     return {ACL_ERROR_PARSE_MODEL,
             "a model with external data and open sizes is not implemented: give all sizes, or save it as one file"};
   }
   SOFTNPU_RETURN_IF_ERROR(check_operators(model));
   const std::vector<OpenTensor> inputs = inputs_of(model, source);
-  for (const auto& [name, sizes] : source.import.input_sizes) {
-    if (std::ranges::find(inputs, name, &OpenTensor::name) == inputs.end()) {
-      return {ACL_ERROR_INVALID_PARAM, text("--input_shape names ", name, ", which is no input of the model")};
-    }
-  }
+  SOFTNPU_RETURN_IF_ERROR(check_input_sizes(model, source.import.input_sizes));
   for (const Ints& entry : source.list) {
     std::vector<Ints> sizes;
     Graph graph;
     SOFTNPU_RETURN_IF_ERROR(sizes_for(inputs, source.kind, entry, &sizes));
     ImportOptions import = source.import;
     for (size_t i = 0; i < inputs.size(); ++i) import.input_sizes[inputs[i].name] = sizes[i];
-    SOFTNPU_RETURN_IF_ERROR(try_graph(model, import, &graph, report));
+    SOFTNPU_RETURN_IF_ERROR(try_graph(model, import, passes, &graph, report));
   }
   return Status::ok();
 }
@@ -116,12 +116,14 @@ Status compile_bytes(const void* bytes, size_t size, std::string* out) {
   SOFTNPU_RETURN_IF_ERROR(onnx::read_model({static_cast<const char*>(bytes), size}, nullptr, "", &model));
   auto graph = std::make_shared<Graph>();
   SOFTNPU_RETURN_IF_ERROR(import_model(model, {}, graph.get()));
+  SOFTNPU_RETURN_IF_ERROR(run_passes({}, graph.get()));
   SOFTNPU_RETURN_IF_ERROR(try_session(graph));
   *out = write_om({std::move(*graph), {}});
   return Status::ok();
 }
 
 Status compile_model(const CompileOptions& options, CompileReport* report) {
+  SOFTNPU_RETURN_IF_ERROR(check_names(options.passes_off));
   onnx::Model model;
   Bytes whole;
   SOFTNPU_RETURN_IF_ERROR(onnx::read_model_file(options.model, &model, &whole));
@@ -129,19 +131,28 @@ Status compile_model(const CompileOptions& options, CompileReport* report) {
   import.input_sizes = options.input_sizes;
   import.output_dtype = options.output_dtype;
   for (const std::string& wanted : options.outputs) {
-    SOFTNPU_RETURN_IF_ERROR(find_output(model, wanted, &import.outputs.emplace_back()));
+    SOFTNPU_RETURN_IF_ERROR(find_output(model, "--out_nodes", wanted, &import.outputs.emplace_back()));
+  }
+  for (const auto& [wanted, dtype] : options.output_dtypes) {
+    std::string name;
+    SOFTNPU_RETURN_IF_ERROR(find_output(model, "--output_type", wanted, &name));
+    import.output_dtypes[name] = dtype;
   }
   Device device;
   SOFTNPU_RETURN_IF_ERROR(device.open());
   const auto has_open = [](const auto& one) { return std::ranges::find(one.second, -1) != one.second.end(); };
+  PassOptions passes{options.passes_off, {}};
+  if (options.dump) {
+    passes.dump = [&](std::string_view pass, const Graph& graph) { options.dump(pass, print(graph)); };
+  }
   CompiledModel compiled;
   Status status;
   if (std::ranges::any_of(options.input_sizes, has_open)) {
-    compiled.source = Source{whole, std::move(import), options.list_kind, options.list};
-    status = try_source(model, *compiled.source, report);
+    compiled.source = Source{whole, std::move(import), options.passes_off, options.list_kind, options.list};
+    status = try_source(model, *compiled.source, passes, report);
   } else {
     status = options.list.empty()
-                 ? try_graph(model, import, &compiled.graph, report)
+                 ? try_graph(model, import, passes, &compiled.graph, report)
                  : Status(ACL_ERROR_INVALID_PARAM, "a list of sizes needs open sizes: -1 in --input_shape");
   }
   if (!status.is_ok()) return {status.code(), text(options.model, ": ", status.message())};

@@ -1,8 +1,10 @@
 #pragma once
 // Compiles a file of ONNX to a .om: what the program atc does.
 
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -17,7 +19,11 @@ struct CompileOptions {
   ListKind list_kind = ListKind::kNone;
   std::vector<std::vector<int64_t>> list;       // of sizes for the open ones
   std::vector<std::string> outputs;             // "name of a node:index" or names of values; empty: the model's
-  aclDataType output_dtype = ACL_DT_UNDEFINED;  // that all outputs are cast to
+  aclDataType output_dtype = ACL_DT_UNDEFINED;  // that all other outputs are cast to
+  std::map<std::string, aclDataType> output_dtypes;  // of some outputs, named as in `outputs`
+  std::vector<std::string> passes_off;          // names of passes that do not run; "all"
+  // Gets the text of the graph before the first pass and after each.
+  std::function<void(std::string_view pass, const std::string& graph)> dump;
 };
 
 struct CompileReport {

@@ -1,8 +1,10 @@
 #include "graph/model/loaded.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/text.h"
+#include "graph/model/serialize.h"
 
 namespace softnpu::graph {
 namespace {
@@ -41,6 +43,7 @@ Status LoadedGraph::query(const CompiledModel& model, size_t* work, size_t* weig
 Status LoadedGraph::load(CompiledModel model, const Session::GivenMemory& memory, std::unique_ptr<LoadedGraph>* out) {
   auto loaded = std::make_unique<LoadedGraph>();
   loaded->source_ = std::move(model.source);
+  loaded->fuses_ = memory.fuses;
   if (!loaded->has_open_sizes()) loaded->graph_ = std::make_shared<Graph>(std::move(model.graph));
   SOFTNPU_RETURN_IF_ERROR(loaded->open(memory));
   *out = std::move(loaded);
@@ -98,6 +101,25 @@ Status LoadedGraph::sizes_of(const Ints& entry, std::vector<Ints>* out) const {
   return sizes_for(open_inputs_, source_->kind, entry, out);
 }
 
+void LoadedGraph::share_constants(Graph* graph) {
+  std::erase_if(computed_, [](const auto& one) { return one.second.second.expired(); });
+  for (Value& value : graph->values) {
+    const bool is_source = value.bytes.owner == source_->onnx.owner;
+    if (value.kind != ValueKind::kConstant || value.bytes.size == 0 || is_source) continue;
+    const uint64_t hash = hash_of({value.bytes.data, value.bytes.size});
+    const auto [first, last] = computed_.equal_range(hash);
+    const auto equal = std::find_if(first, last, [&](const auto& one) {
+      const Bytes& other = one.second.first;
+      return other.size == value.bytes.size && std::memcmp(other.data, value.bytes.data, other.size) == 0;
+    });
+    if (equal == last) {
+      computed_.emplace(hash, std::pair(Bytes{value.bytes.data, value.bytes.size, nullptr}, value.bytes.owner));
+    } else if (auto owner = equal->second.second.lock()) {
+      value.bytes = {equal->second.first.data, value.bytes.size, std::move(owner)};
+    }
+  }
+}
+
 Status LoadedGraph::session(const std::vector<Ints>& sizes, std::shared_ptr<Session>* out) {
   std::lock_guard lock(mutex_);
   if (!has_open_sizes()) {
@@ -110,8 +132,9 @@ Status LoadedGraph::session(const std::vector<Ints>& sizes, std::shared_ptr<Sess
   } else {
     auto graph = std::make_shared<Graph>();
     SOFTNPU_RETURN_IF_ERROR(lower(model_, *source_, open_inputs_, sizes, graph.get()));
+    share_constants(graph.get());
     std::unique_ptr<Session> made;
-    SOFTNPU_RETURN_IF_ERROR(Session::create(std::move(graph), {{}, {}, &constants_}, &made));
+    SOFTNPU_RETURN_IF_ERROR(Session::create(std::move(graph), {{}, {}, &constants_, fuses_}, &made));
     sessions_.emplace_front(sizes, std::move(made));
     if (sessions_.size() > kMaxSessions) {
       sessions_.pop_back();

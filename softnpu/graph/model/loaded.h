@@ -4,6 +4,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -41,7 +42,10 @@ class LoadedGraph {
   static constexpr size_t kMaxSessions = 8;
 
   Status open(const Session::GivenMemory& memory);
+  // Gives constants that passes computed the bytes of equal ones in other sessions, which are then shared.
+  void share_constants(Graph* graph);
 
+  bool fuses_ = true;
   std::shared_ptr<const Graph> graph_;
   std::optional<Source> source_;
   onnx::Model model_;  // of the source
@@ -49,6 +53,7 @@ class LoadedGraph {
   std::vector<Tensor> inputs_;
   std::vector<Tensor> outputs_;
 
+  std::unordered_multimap<uint64_t, std::pair<Bytes, std::weak_ptr<const void>>> computed_;  // by their hashes
   SharedConstants constants_;  // of all sessions of a source
 
   std::mutex mutex_;                                                            // guards what follows

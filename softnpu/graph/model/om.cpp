@@ -19,7 +19,7 @@ constexpr uint32_t kHeaderVersion = 0x10000000;
 constexpr uint32_t kStructure = 0;  // types of partitions: the model, its weights
 constexpr uint32_t kConstants = 1;
 constexpr std::string_view kOwnMagic = "SOFTNPUG";
-constexpr uint32_t kOwnVersion = 1;
+constexpr uint32_t kOwnVersion = 2;
 constexpr size_t kAlignment = 64;
 
 struct Header {

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "graph/model/bytes.h"
+#include "graph/passes/passes.h"
 
 namespace softnpu::graph {
 
@@ -20,6 +21,12 @@ std::string serialize(const Source& source) {
   }
   writer.put_list(source.import.outputs);
   writer.put(static_cast<int32_t>(source.import.output_dtype));
+  writer.put(static_cast<uint64_t>(source.import.output_dtypes.size()));
+  for (const auto& [name, dtype] : source.import.output_dtypes) {
+    writer.put(name);
+    writer.put(static_cast<int32_t>(dtype));
+  }
+  writer.put_list(source.passes_off);
   writer.put(std::string(source.onnx.data, source.onnx.size));
   return writer.take();
 }
@@ -37,6 +44,13 @@ Status deserialize(std::string_view bytes, std::shared_ptr<const void> owner, So
   out->import.outputs.resize(parser.count(sizeof(uint64_t)));
   for (std::string& name : out->import.outputs) name = parser.words();
   out->import.output_dtype = static_cast<aclDataType>(parser.get<int32_t>());
+  const size_t dtypes = parser.count(sizeof(uint64_t) + sizeof(int32_t));
+  for (size_t i = 0; i < dtypes; ++i) {
+    const std::string name = parser.words();
+    out->import.output_dtypes[name] = static_cast<aclDataType>(parser.get<int32_t>());
+  }
+  out->passes_off.resize(parser.count(sizeof(uint64_t)));
+  for (std::string& name : out->passes_off) name = parser.words();
   const std::string_view onnx = parser.view();
   out->onnx = {onnx.data(), onnx.size(), std::move(owner)};
   if (parser.is_at_end() && out->kind <= ListKind::kDims && (out->kind != ListKind::kNone) == !out->list.empty()) {
@@ -62,8 +76,8 @@ std::vector<OpenTensor> outputs_of(const onnx::Model& model, const Source& sourc
   std::vector<OpenTensor> outputs;
   for (const onnx::ValueInfo& info : model.graph.outputs) {
     const aclDataType own = onnx::dtype_of(info.dtype);
-    outputs.push_back(
-        {info.name, source.import.output_dtype == ACL_DT_UNDEFINED ? own : source.import.output_dtype, info.dims});
+    const aclDataType wanted = source.import.dtype_of_output(info.name);
+    outputs.push_back({info.name, wanted == ACL_DT_UNDEFINED ? own : wanted, info.dims});
   }
   if (source.import.outputs.empty()) return outputs;
   std::vector<OpenTensor> chosen;
@@ -116,7 +130,8 @@ Status lower(const onnx::Model& model, const Source& source, const std::vector<O
   SOFTNPU_RETURN_IF_ERROR(check_sizes(inputs, sizes));
   ImportOptions import = source.import;
   for (size_t i = 0; i < inputs.size(); ++i) import.input_sizes[inputs[i].name] = sizes[i];
-  return import_model(model, import, out);
+  SOFTNPU_RETURN_IF_ERROR(import_model(model, import, out));
+  return run_passes({source.passes_off, {}}, out);
 }
 
 }  // namespace softnpu::graph

@@ -15,6 +15,7 @@ namespace softnpu::graph {
 struct Source {
   Bytes onnx;            // a serialized model
   ImportOptions import;  // sizes of inputs may be -1
+  std::vector<std::string> passes_off;
   ListKind kind = ListKind::kNone;
   std::vector<Ints> list;  // one entry for each combination: the batch, height and width, or all open sizes in order
 };
@@ -36,7 +37,7 @@ Status sizes_for(const std::vector<OpenTensor>& inputs, ListKind kind, const Int
 // Checks the sizes of one run.
 Status check_sizes(const std::vector<OpenTensor>& inputs, const std::vector<Ints>& sizes);
 
-// The graph for sizes of all inputs.
+// The graph for sizes of all inputs, after the passes.
 Status lower(const onnx::Model& model, const Source& source, const std::vector<OpenTensor>& inputs,
              const std::vector<Ints>& sizes, Graph* out);
 

@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "graph/ir/elementwise.h"
+
 namespace softnpu::graph {
 namespace {
 
@@ -154,6 +156,11 @@ class Planner {
     }
     Arena arena;
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const ValueId source = in_place_of(graph_.nodes[i], [&](ValueId root) { return last_use[root] == i; });
+      if (source != kNoValue) {
+        plan_.placements[graph_.nodes[i].outputs[0]] = plan_.placements[source];
+        last_use[source] = kNever;
+      }
       for (const ValueId id : graph_.nodes[i].outputs) {
         const ValueId root = graph_.root(id);
         if (plan_.placements[root].region != Region::kNone) continue;
@@ -167,6 +174,28 @@ class Planner {
       });
     }
     plan_.work_bytes = arena.size();
+  }
+
+  // The operand in whose memory an elementwise node may write its result: it is read for the last time, by this node
+  // only at the positions that it writes.
+  template <typename IsLast>
+  ValueId in_place_of(const Node& node, const IsLast& is_last) const {
+    if (!is_elementwise(node)) return kNoValue;
+    const ValueId output = node.outputs[0];
+    const Value& made = graph_.values[output];
+    if (made.kind != ValueKind::kResult || plan_.placements[output].region != Region::kNone) return kNoValue;
+    for (const Operand& input : node.inputs) {
+      if (input.value == kNoValue || input.on_host) continue;
+      const ValueId root = graph_.root(input.value);
+      const Value& read = graph_.values[input.value];
+      const bool fits = read.dims == made.dims && aclDataTypeSize(read.dtype) == aclDataTypeSize(made.dtype);
+      if (!fits || plan_.placements[root].region != Region::kWork || !is_last(root)) continue;
+      const bool is_other = std::ranges::any_of(node.inputs, [&](const Operand& other) {
+        return other.value != kNoValue && graph_.root(other.value) == root && graph_.values[other.value].dims != made.dims;
+      });
+      if (!is_other) return root;
+    }
+    return kNoValue;
   }
 
   template <typename Visit>

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "graph/session/operators.h"
-#include "nnopbase/executor.h"
+#include "nnopbase/fused_plan.h"
 #include "nnopbase/launch_planned.h"
 #include "nnopbase/written.h"
 
@@ -51,6 +51,7 @@ Status Session::create(std::shared_ptr<const Graph> graph, const GivenMemory& gi
   SOFTNPU_RETURN_IF_ERROR(check(*graph));
   MemoryPlan memory = plan_memory(*graph, given.shared != nullptr);
   std::unique_ptr<Session> session(new Session(std::move(graph), std::move(memory)));
+  session->fuses_ = given.fuses;
   SOFTNPU_RETURN_IF_ERROR(status_of(aclrtCreateStream(&session->own_stream_)));
   SOFTNPU_RETURN_IF_ERROR(status_of(aclrtCreateEvent(&session->last_run_)));
   SOFTNPU_RETURN_IF_ERROR(session->allocate(given));
@@ -63,6 +64,7 @@ Status Session::create(std::shared_ptr<const Graph> graph, const GivenMemory& gi
     SOFTNPU_RETURN_IF_ERROR(at_node(node, session->add_step(node, &step)));
     session->steps_.push_back(std::move(step));
   }
+  session->find_last_readers();
   *out = std::move(session);
   return Status::ok();
 }
@@ -146,7 +148,8 @@ Status Session::add_step(const Node& node, Step* step) {
   step->node = &node;
   fill(node, &step->call);
   SOFTNPU_RETURN_IF_ERROR(compile(step->call, &step->compiled));
-  if (is_bound(node)) return Status::ok();
+  step->is_bound = is_bound(node);
+  if (step->is_bound) return Status::ok();
   auto planned = std::make_shared<LaunchTemplate>(LaunchTemplate{step->compiled->name(), {}});
   SOFTNPU_RETURN_IF_ERROR(plan(*step, &planned->plan));
   step->planned = std::move(planned);
@@ -170,11 +173,76 @@ Status Session::plan(const Step& step, Plan* plan) const {
   return Status::ok();
 }
 
-Status Session::launch(const Step& step, aclrtStream stream) const {
-  if (step.planned != nullptr) return launch_planned(step.planned, stream);
-  Plan bound;
-  SOFTNPU_RETURN_IF_ERROR(plan(step, &bound));
-  return launch_plan(step.compiled->name(), std::move(bound), stream);
+void Session::find_last_readers() {
+  std::vector<size_t> last(graph_->values.size(), 0);
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    for (const Operand& input : steps_[i].node->inputs) {
+      if (input.value != kNoValue) last[graph_->root(input.value)] = i;
+    }
+    for (const ValueId id : steps_[i].node->outputs) last[graph_->root(id)] = i;
+  }
+  for (Step& step : steps_) {
+    if (step.node->outputs.size() != 1) continue;
+    const ValueId root = graph_->root(step.node->outputs[0]);
+    if (memory_.placements[root].region == Region::kWork) step.last_reader = last[root];
+  }
+}
+
+Status Session::add_tasks(size_t first, size_t count, std::vector<Task>* tasks) {
+  std::vector<std::shared_ptr<const LaunchTemplate>> plans;
+  for (size_t i = first; i < first + count; ++i) {
+    Step& step = steps_[i];
+    if (step.is_bound) {
+      auto planned = std::make_shared<LaunchTemplate>(LaunchTemplate{step.compiled->name(), {}});
+      SOFTNPU_RETURN_IF_ERROR(at_node(*step.node, plan(step, &planned->plan)));
+      step.planned = std::move(planned);
+    }
+    plans.push_back(step.planned);
+  }
+  for (size_t begin = 0; begin < count;) {
+    FusedPlan fused;
+    if (fuses_) {
+      std::vector<size_t> readers;
+      for (size_t i = begin; i < std::min(count, begin + kMaxFusedPlans); ++i) {
+        const size_t last = steps_[first + i].last_reader;
+        readers.push_back(last == SIZE_MAX ? SIZE_MAX : last - first - begin);
+      }
+      SOFTNPU_RETURN_IF_ERROR(fuse_plans(std::span(plans).subspan(begin), readers, &fused));
+    }
+    bool is_bound = false;
+    for (size_t i = begin; i < begin + fused.count; ++i) is_bound |= steps_[first + i].is_bound;
+    if (fused.planned == nullptr) fused.planned = plans[begin];
+    tasks->push_back({first + begin, fused.count, std::move(fused.planned), is_bound});
+    begin += fused.count;
+  }
+  return Status::ok();
+}
+
+Status Session::bind(std::span<const Buffer> inputs, std::span<const Buffer> outputs) {
+  const auto is_same = [](const Buffer& a, const Buffer& b) { return a.data == b.data; };
+  if (!tasks_.empty() && std::ranges::equal(inputs_, inputs, is_same) && std::ranges::equal(outputs_, outputs, is_same)) {
+    return Status::ok();
+  }
+  inputs_.assign(inputs.begin(), inputs.end());
+  outputs_.assign(outputs.begin(), outputs.end());
+  std::vector<Task> before = std::move(tasks_);
+  tasks_.clear();  // stays empty after an error: the next run binds again
+  std::vector<Task> tasks;
+  if (before.empty()) {
+    SOFTNPU_RETURN_IF_ERROR(add_tasks(0, steps_.size(), &tasks));
+  }
+  for (size_t i = 0; i < before.size();) {
+    if (!before[i].is_bound) {
+      tasks.push_back(std::move(before[i++]));
+      continue;
+    }
+    const size_t first = before[i].first;
+    size_t count = 0;
+    for (; i < before.size() && before[i].is_bound; ++i) count += before[i].count;
+    SOFTNPU_RETURN_IF_ERROR(add_tasks(first, count, &tasks));
+  }
+  tasks_ = std::move(tasks);
+  return Status::ok();
 }
 
 Status Session::run_prologue() {
@@ -184,7 +252,7 @@ Status Session::run_prologue() {
     const Node& node = graph_->nodes[i];
     Step step;
     SOFTNPU_RETURN_IF_ERROR(at_node(node, add_step(node, &step)));
-    SOFTNPU_RETURN_IF_ERROR(at_node(node, launch(step, own_stream_)));
+    SOFTNPU_RETURN_IF_ERROR(at_node(node, launch_planned(step.planned, own_stream_)));
     is_empty = false;
   }
   return is_empty ? Status::ok() : status_of(aclrtSynchronizeStream(own_stream_));
@@ -213,9 +281,10 @@ Status Session::run(std::span<const Buffer> inputs, std::span<const Buffer> outp
     SOFTNPU_RETURN_IF_ERROR(status_of(aclrtStreamWaitEvent(stream, last_run_)));
   }
   last_stream_ = stream;
-  inputs_.assign(inputs.begin(), inputs.end());
-  outputs_.assign(outputs.begin(), outputs.end());
-  for (const Step& step : steps_) SOFTNPU_RETURN_IF_ERROR(at_node(*step.node, launch(step, stream)));
+  SOFTNPU_RETURN_IF_ERROR(bind(inputs, outputs));
+  for (const Task& task : tasks_) {
+    SOFTNPU_RETURN_IF_ERROR(at_node(*steps_[task.first].node, launch_planned(task.planned, stream)));
+  }
   return status_of(aclrtRecordEvent(last_run_, stream));
 }
 
@@ -230,13 +299,11 @@ Status Session::try_plan() {
   SOFTNPU_RETURN_IF_ERROR(in.allocate(most));
   SOFTNPU_RETURN_IF_ERROR(out.allocate(most));
   std::lock_guard lock(running_);
-  inputs_.assign(graph_->inputs.size(), {in.data(), most});
-  outputs_.assign(graph_->outputs.size(), {out.data(), most});
-  for (const Step& step : steps_) {
-    Plan planned;
-    if (step.planned == nullptr) SOFTNPU_RETURN_IF_ERROR(at_node(*step.node, plan(step, &planned)));
-  }
-  return Status::ok();
+  const std::vector<Buffer> inputs(graph_->inputs.size(), {in.data(), most});
+  const std::vector<Buffer> outputs(graph_->outputs.size(), {out.data(), most});
+  const Status status = bind(inputs, outputs);
+  tasks_.clear();
+  return status;
 }
 
 }  // namespace softnpu::graph

@@ -29,6 +29,7 @@ class Session {
     Buffer work;
     Buffer weights;
     SharedConstants* shared = nullptr;
+    bool fuses = true;  // consecutive operators may run as one task
   };
 
   // Needs a current device. Copies the constants to it and runs the nodes that depend on nothing else.
@@ -48,12 +49,21 @@ class Session {
   Status try_plan();
 
  private:
-  // A node: planned once if neither inputs nor outputs of the graph are among its operands.
+  // A node that runs at each run.
   struct Step {
     const Node* node;
     TypedCall call;
     std::shared_ptr<const CompiledOperator> compiled;
+    std::shared_ptr<const LaunchTemplate> planned;  // null: bound, and not planned yet
+    bool is_bound = false;           // inputs or outputs of the graph are among its operands
+    size_t last_reader = SIZE_MAX;  // the last step that reads its result; SIZE_MAX where it is read after the run
+  };
+  // Consecutive steps that run as one task.
+  struct Task {
+    size_t first;
+    size_t count;
     std::shared_ptr<const LaunchTemplate> planned;
+    bool is_bound;
   };
 
   Session(std::shared_ptr<const Graph> graph, MemoryPlan memory);
@@ -68,7 +78,11 @@ class Session {
   bool is_bound(const Node& node) const;
   Status plan(const Step& step, Plan* plan) const;
   Status check_buffers(std::span<const Buffer> buffers, const std::vector<ValueId>& ids, const char* kind) const;
-  Status launch(const Step& step, aclrtStream stream) const;
+  void find_last_readers();
+  // Plans the bound steps for the buffers of a run, and fuses what may be fused.
+  Status bind(std::span<const Buffer> inputs, std::span<const Buffer> outputs);
+  // Plans bound steps of [first, first + count) and appends their tasks.
+  Status add_tasks(size_t first, size_t count, std::vector<Task>* tasks);
 
   std::shared_ptr<const Graph> graph_;
   MemoryPlan memory_;
@@ -78,11 +92,13 @@ class Session {
   char* work_ = nullptr;
   char* weights_ = nullptr;
   std::vector<Step> steps_;
+  bool fuses_ = true;
   aclrtStream own_stream_ = nullptr;
   aclrtEvent last_run_ = nullptr;
 
   std::mutex running_;  // guards what follows
   aclrtStream last_stream_ = nullptr;
+  std::vector<Task> tasks_;  // for the buffers of the last run
   std::vector<Buffer> inputs_;
   std::vector<Buffer> outputs_;
 };

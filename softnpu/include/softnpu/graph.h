@@ -52,6 +52,7 @@ typedef struct softnpuModelFile {
 typedef struct softnpuModelMemory {
   softnpuBuffer work;
   softnpuBuffer weights;
+  int32_t isUnfused;  // 1: every operator runs as a task of its own (SOFTNPU_FUSE=0)
 } softnpuModelMemory;
 
 // Bytes of device memory that a model needs.

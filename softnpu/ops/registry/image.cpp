@@ -198,6 +198,15 @@ Status plan_max_pool(Operands& of, Plan* plan) {
   return max_pool_bits(read_max_pool(of, "dilation").attributes(), of.in(0), of.out(0), of.out(1), plan);
 }
 
+// Without the positions of the maxima.
+Status plan_max_values(Operands& of, Plan* plan) {
+  const aclIntArray kernel = of.integers("ksize");
+  const aclIntArray stride = of.integers("strides");
+  const aclIntArray pads = of.integers("pads");
+  const aclIntArray dilation = of.integers("dilations");
+  return max_pool_values({kernel, stride, 0, pads, dilation, false}, of.in(0), of.out(), plan);
+}
+
 // (x, gradient, bits)
 Status plan_max_pool_gradient(Operands& of, Plan* plan) {
   return max_pool_bits_backward(read_max_pool(of, "dilations").attributes(), of.in(1), of.in(0), of.in(2), of.out(),
@@ -239,6 +248,18 @@ Status pooled(const PoolReading& pool, const aclTensor& x, aclTensor& y) {
   if (x.dims.size() < 3) return invalid_call("images [N, C, H, W] are needed");
   return windows(x, x.dims[x.dims.size() - 3], pool.kernel, pool.stride, pool.padding, pool.dilation, pool.ceil_mode,
                  y);
+}
+
+Status max_values(Operands& of, const aclTensor& x, aclTensor& y) {
+  const aclIntArray kernel = of.integers("ksize");
+  const aclIntArray stride = of.integers("strides");
+  const aclIntArray dilation = of.integers("dilations");
+  aclIntArray padding;
+  SOFTNPU_RETURN_IF_ERROR(halves(of.integers("pads"), 2, &padding));
+  if (x.dims.size() != 4 || kernel.size() != 2 || stride.size() != 2 || dilation.size() != 2) {
+    return invalid_call("images [N, C, H, W] and two values per attribute are needed");
+  }
+  return windows(x, x.dims[1], kernel, stride, padding, dilation, false, y);
 }
 
 Status pooled_with_bits(const PoolReading& pool, const aclTensor& x, aclTensor& y, aclTensor& argmax) {

@@ -1,5 +1,8 @@
 // Indexing operators invoked by type name.
 
+#include <algorithm>
+#include <iterator>
+
 #include "ops/core/copy/strided_copy.h"
 #include "ops/registry/infer.h"
 #include "ops/registry/invalid_call.h"
@@ -44,8 +47,10 @@ Status plan_gather(Operands& of, Plan* plan) {
 
 Status plan_scatter(Operands& of, Plan* plan) {
   const std::string reduction = of.words("reduction");
-  const int64_t kind = reduction == "add" ? 1 : reduction == "mul" ? 2 : 0;
-  if (kind == 0 && reduction != "none") return invalid_call("the reductions none, add and mul are implemented");
+  constexpr const char* kReductions[] = {"none", "add", "mul", "max", "min"};
+  const auto found = std::ranges::find(kReductions, reduction);
+  if (found == std::end(kReductions)) return invalid_call("the reductions are none, add, mul, max and min");
+  const int64_t kind = found - std::begin(kReductions);
   return scatter(of.in(0), of.integer("axis"), of.in(1), of.in(2), kind, true, of.out(), plan);
 }
 

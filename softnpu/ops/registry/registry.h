@@ -76,5 +76,6 @@ std::span<const OperatorRow> norm_rows();
 std::span<const OperatorRow> loss_rows();
 std::span<const OperatorRow> random_rows();
 std::span<const OperatorRow> recurrent_rows();
+std::span<const OperatorRow> attention_rows();
 
 }  // namespace softnpu

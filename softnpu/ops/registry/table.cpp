@@ -21,7 +21,8 @@ std::span<const std::span<const OperatorRow>> registry() {
                                                            loss_rows(),
                                                            random_rows(),
                                                            format_rows(),
-                                                           recurrent_rows()};
+                                                           recurrent_rows(),
+                                                           attention_rows()};
   return kFamilies;
 }
 

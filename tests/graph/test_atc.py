@@ -1,0 +1,149 @@
+"""Options of atc that compile nothing, and those of sizes and output types."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from graph.acl_model import LIB, Model
+
+ATC = LIB.parent / "cann" / "bin" / "atc"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """Has m.onnx: relu(x) and its negative for x [batch, 3]; and bad.onnx, whose operator there is not."""
+    place = tmp_path_factory.mktemp("atc")
+    x, y, z = (
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", 3]) for name in "xyz"
+    )
+    nodes = [
+        helper.make_node("Relu", ["x"], ["y"], "relu"),
+        helper.make_node("Neg", ["y"], ["z"], 'the "negative"'),
+    ]
+    opset = [helper.make_opsetid("", 17)]
+    onnx.save(
+        helper.make_model(helper.make_graph(nodes, "g", [x], [y, z]), opset_imports=opset),
+        place / "m.onnx",
+    )
+    bad = helper.make_graph([helper.make_node("ImageDecoder", ["x"], ["y"])], "g", [x], [y])
+    onnx.save(helper.make_model(bad, opset_imports=opset), place / "bad.onnx")
+    return place
+
+
+def atc(folder: Path, *options: str, fails: bool = False) -> str:
+    """What it prints; on the other stream if it should fail."""
+    done = subprocess.run(
+        [ATC, *options], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode != 0) == fails, done.stdout + done.stderr
+    return done.stderr if fails else done.stdout
+
+
+def compiled(folder: Path, name: str, *options: str) -> Path:
+    atc(
+        folder,
+        "--model=m.onnx",
+        "--framework=5",
+        "--soc_version=any",
+        f"--output={name}",
+        *options,
+    )
+    return folder / f"{name}.om"
+
+
+def test_mode_1_writes_json(folder):
+    compiled(folder, "fixed", "--input_shape=x:2,3")
+    atc(folder, "--mode=1", "--om=fixed.om", "--json=fixed.json")
+    model = json.loads((folder / "fixed.json").read_text())
+    assert [node["type"] for node in model["nodes"]] == ["Relu", "Neg"]
+    assert model["nodes"][1]["name"] == 'the "negative"'
+    assert model["nodes"][1]["inputs"] == ["y"]
+    assert model["inputs"] == [{"name": "x", "dtype": "float32", "shape": [2, 3]}]
+    atc(folder, "--mode=1", "--om=m.onnx", "--json=m.json")
+    model = json.loads((folder / "m.json").read_text())
+    assert [one["shape"] for one in model["outputs"]] == [[-1, 3], [-1, 3]]
+    assert "--json is missing" in atc(folder, "--mode=1", "--om=m.onnx", fails=True)
+
+
+def test_mode_3_checks_operators(folder):
+    atc(folder, "--mode=3", "--model=m.onnx", "--framework=5")
+    report = json.loads((folder / "check_result.json").read_text())
+    assert report["result"] == "success"
+    assert report["operators"][0] == {"domain": "", "type": "Neg", "nodes": 1}
+    said = atc(folder, "--mode=3", "--model=bad.onnx", "--check_report=bad.json", fails=True)
+    assert "operators are missing, see bad.json" in said
+    report = json.loads((folder / "bad.json").read_text())
+    assert report["result"] == "failed"
+    assert "ai.onnx.ImageDecoder (version 17, 1 node)" in report["reason"]
+
+
+def test_mode_6_shows_a_model(folder):
+    compiled(folder, "shown", "--input_shape=x:2,3")
+    said = atc(folder, "--mode=6", "--om=shown.om")
+    assert "model: g, 2 operators" in said
+    assert "input x: float32[2, 3]" in said
+    compiled(folder, "list", "--input_shape=x:-1,3", "--dynamic_batch_size=1,4")
+    said = atc(folder, "--mode=6", "--om=list.om")
+    assert "list of sizes: [[1], [4]]" in said
+    assert "input x: float32[-1, 3]" in said
+    (folder / "no.om").write_bytes(b"nothing")
+    assert "this is no compiled model" in atc(folder, "--mode=6", "--om=no.om", fails=True)
+
+
+def test_other_modes(folder):
+    assert "--mode=5: dumps of CANN's graph engine" in atc(folder, "--mode=5", fails=True)
+    assert "--mode=7: 0 compiles" in atc(folder, "--mode=7", fails=True)
+
+
+def test_output_types(folder):
+    """All outputs, and single ones by their nodes."""
+    x = np.array([[-1, 2, 3], [4, -5, 6]], np.float32)
+    model = Model(
+        compiled(folder, "types", "--input_shape=x:2,3", "--output_type=FP16;relu:0:INT8")
+    )
+    y, z = model.run([x])
+    model.close()
+    assert (y.dtype, z.dtype) == (np.int8, np.float16)
+    np.testing.assert_array_equal(y, np.maximum(x, 0))
+    np.testing.assert_array_equal(z, -np.maximum(x, 0))
+    options = ("--model=m.onnx", "--framework=5", "--output=n", "--input_shape=x:2,3")
+    said = atc(folder, *options, "--output_type=FP8", fails=True)
+    assert "FP32, FP16, UINT8 or INT8" in said
+    said = atc(folder, *options, "--output_type=magic:0:FP16", fails=True)
+    assert "--output_type: the model has no node magic" in said
+
+
+def test_ranges_of_sizes(folder):
+    """Sizes in a range are open; one with equal ends is fixed."""
+    model = Model(compiled(folder, "range", "--input_shape_range=x:[1~10,3]"))
+    assert model.dims("Input", 0) == [-1, 3]
+    model.close()
+    model = Model(compiled(folder, "point", "--input_shape_range=x:[2~2,3]"))
+    assert model.dims("Input", 0) == [2, 3]
+    model.close()
+    options = ("--model=m.onnx", "--framework=5", "--output=n")
+    for range_, sentence in {
+        "x:1~10,3": "is not name:[sizes]",
+        "x:[10~1,3]": "is no size and no range low~high",
+        "q:[1~10,3]": "names q, which is no input; the model's inputs are x:batch,3 (float)",
+        "x:[1~10,4]": "gives x sizes that the model does not have; its inputs are x:batch,3 (float)",
+    }.items():
+        assert sentence in atc(folder, *options, f"--input_shape_range={range_}", fails=True)
+
+
+@pytest.mark.parametrize("sizes", ["x:2,4", "x:2", "x:-1,3,3", "z:2,3"])
+def test_wrong_sizes_name_the_inputs(folder, sizes):
+    said = atc(
+        folder,
+        "--model=m.onnx",
+        "--framework=5",
+        "--output=n",
+        f"--input_shape={sizes}",
+        fails=True,
+    )
+    assert "inputs are x:batch,3 (float)" in said

@@ -1,0 +1,458 @@
+"""Passes of the graph engine: the graph before and after each as text, and the results against those without passes."""
+
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import ModelProto, TensorProto, helper, numpy_helper
+
+from graph.acl_model import LIB, Model
+
+ATC = LIB.parent / "cann" / "bin" / "atc"
+FLOAT = TensorProto.FLOAT
+RANDOM = np.random.default_rng(0)
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A compiled model, and the text of its graph after each pass; "lowered": before the first."""
+
+    om: Path
+    texts: dict[str, str]
+
+
+def compiled(model: ModelProto, folder: Path, *options: str) -> Compiled:
+    """Runs atc."""
+    path = folder / "m.onnx"
+    path.write_bytes(model.SerializeToString())
+    om = folder / f"m{len(list(folder.iterdir()))}.om"
+    arguments = [f"--model={path}", f"--output={om}", "--framework=5", "--soc_version=any"]
+    done = subprocess.run(
+        [ATC, *arguments, *options, "--dump=-"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    parts = re.split(r"^# ([\w-]+)\n", done.stdout, flags=re.MULTILINE)
+    texts = {
+        name: "".join(
+            line for line in text.splitlines(keepends=True) if line.startswith(("graph", "%", "ret"))
+        )
+        for name, text in zip(parts[1::2], parts[2::2], strict=True)
+    }
+    return Compiled(om, texts)
+
+
+def model_of(nodes, inputs, outputs, constants, opset=17) -> ModelProto:
+    """A model of float32 inputs and outputs."""
+    info = [
+        [helper.make_tensor_value_info(name, FLOAT, dims) for name, dims in side.items()]
+        for side in (inputs, outputs)
+    ]
+    tensors = [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()]
+    graph = helper.make_graph(nodes, "g", *info, tensors)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
+
+
+def run(om: Path, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Loads and runs a model once."""
+    model = Model(om)
+    try:
+        return model.run(inputs)
+    finally:
+        model.close()
+
+
+def normal(*dims: int) -> np.ndarray:
+    return RANDOM.standard_normal(dims, dtype=np.float32)
+
+
+def node(type_, inputs, output, **attributes):
+    return helper.make_node(type_, inputs.split(), [output], output, **attributes)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model, the pass that changes it, and how often which operators are there before and after."""
+
+    pass_: str
+    model: ModelProto
+    before: dict[str, int]
+    after: dict[str, int]
+    length: int = 1  # of the sums that a result is made of
+
+
+X = {"x": [2, 3, 8, 8]}
+IMAGE = {"w": normal(4, 3, 3, 3), "b": normal(4)}
+NORM = {
+    "scale": normal(4),
+    "shift": normal(4),
+    "mean": normal(4),
+    "var": np.abs(normal(4)) + 0.5,
+}
+Y = {"y": [2, 4, 6, 6]}
+
+
+def norm_of(operand: str) -> list:
+    """A layer normalization of ``operand`` as exporters of opset 11 write it."""
+    return [
+        node("ReduceMean", [operand][0], "m", axes=[-1]),
+        node("Sub", f"{operand} m", "c"),
+        node("Pow", "c two", "sq"),
+        node("ReduceMean", "sq", "v", axes=[-1]),
+        node("Add", "v eps", "ve"),
+        node("Sqrt", "ve", "sd"),
+        node("Div", "c sd", "n"),
+        node("Mul", "n gamma", "ng"),
+        node("Add", "ng beta", "y"),
+    ]
+
+
+def gelu_of(order: int) -> list:
+    """GELU by erf, the half in one of three positions."""
+    erf = [node("Div", "x root", "q"), node("Erf", "q", "e"), node("Add", "e one", "f")]
+    return erf + [
+        [node("Mul", "x f", "p"), node("Mul", "p half", "y")],
+        [node("Mul", "x half", "h"), node("Mul", "h f", "y")],
+        [node("Mul", "f half", "h"), node("Mul", "x h", "y")],
+    ][order]
+
+
+def attention_of(bias: np.ndarray, order: list[int], keys: list[int]) -> ModelProto:
+    """softmax(q k' / 3 + bias) v, with k' by a transpose of the given order."""
+    nodes = [
+        node("Transpose", "k", "t", perm=order),
+        node("MatMul", "q t", "p"),
+        node("Div", "p three", "d"),
+        node("Add", "d bias", "s"),
+        node("Softmax", "s", "w", axis=-1),
+        node("MatMul", "w v", "y"),
+    ]
+    inputs = {"q": [2, 3, 5, 8], "k": keys, "v": [2, 3, 7, 4]}
+    constants = {"three": np.float32(3), "bias": bias}
+    return model_of(nodes, inputs, {"y": [2, 3, 5, 4]}, constants)
+
+
+GELU = {"root": np.float32(2**0.5), "one": np.float32(1), "half": np.float32(0.5)}
+LAST = {
+    "two": np.float32(2),
+    "eps": np.float32(1e-5),
+    "gamma": normal(32),
+    "beta": normal(32),
+}
+
+CASES = {
+    "constants": Case(
+        "constants",
+        model_of(
+            [node("Mul", "w two", "v"), node("Add", "v w", "u"), node("Add", "x u", "y")],
+            {"x": [3, 4]},
+            {"y": [3, 4]},
+            {"w": normal(3, 4), "two": np.float32(2)},
+        ),
+        {"Mul": 1, "Add": 2},
+        {"Mul": 0, "Add": 1},
+    ),
+    "equal nodes": Case(
+        "common",
+        model_of(
+            [
+                node("Relu", "x", "a"),
+                node("Relu", "x", "b"),
+                node("Transpose", "a", "at", perm=[1, 0]),
+                node("Transpose", "b", "bt", perm=[1, 0]),
+                node("Add", "at bt", "y"),
+            ],
+            {"x": [3, 4]},
+            {"y": [4, 3]},
+            {},
+        ),
+        {"Relu": 2, "Transpose": 2},
+        {"Relu": 1, "Transpose": 1},
+    ),
+    "batch norm": Case(
+        "convolutions",
+        model_of(
+            [
+                node("Conv", "x w b", "c"),
+                node("BatchNormalization", "c scale shift mean var", "n"),
+                node("Relu", "n", "y"),
+            ],
+            X,
+            Y,
+            IMAGE | NORM,
+        ),
+        {"Conv2D": 1, "BNInfer": 1, "Relu": 1},
+        {"Conv2D": 1, "BNInfer": 0, "Relu": 1},
+        length=27,
+    ),
+    "batch norm of one dimension": Case(
+        "convolutions",
+        model_of(
+            [
+                node("Conv", "x w", "c"),
+                node("BatchNormalization", "c scale shift mean var", "n"),
+                node("Relu", "n", "y"),
+            ],
+            {"x": [2, 3, 8]},
+            {"y": [2, 4, 6]},
+            {"w": normal(4, 3, 3)} | NORM,
+        ),
+        {"Conv2D": 1, "BNInfer": 1},
+        {"Conv2D": 1, "BNInfer": 0},
+        length=9,
+    ),
+    "factor and sum per channel": Case(
+        "convolutions",
+        model_of(
+            [node("Conv", "x w", "c"), node("Mul", "c f", "m"), node("Add", "s m", "y")],
+            X,
+            Y,
+            {"w": IMAGE["w"], "f": normal(4, 1, 1), "s": normal(1, 4, 1, 1)},
+        ),
+        {"Conv2D": 1, "Mul": 1, "Add": 1},
+        {"Conv2D": 1, "Mul": 0, "Add": 0},
+        length=27,
+    ),
+    "a convolution that is read twice": Case(
+        "convolutions",
+        model_of(
+            [
+                node("Conv", "x w b", "c"),
+                node("BatchNormalization", "c scale shift mean var", "n"),
+                node("Add", "n c", "y"),
+            ],
+            X,
+            Y,
+            IMAGE | NORM,
+        ),
+        {"Conv2D": 1, "BNInfer": 1},
+        {"Conv2D": 1, "BNInfer": 1},
+        length=27,
+    ),
+    "padding": Case(
+        "convolutions",
+        model_of(
+            [node("Pad", "x pads", "p"), node("Conv", "p w b", "y", pads=[1, 0, 1, 0])],
+            X,
+            {"y": [2, 4, 10, 8]},
+            IMAGE | {"pads": np.array([0, 0, 1, 1, 0, 0, 1, 1])},
+        ),
+        {"PadV3": 1, "Conv2D": 1},
+        {"PadV3": 0, "Conv2D": 1},
+        length=27,
+    ),
+    "padding of one side": Case(
+        "convolutions",
+        model_of(
+            [node("Pad", "x pads", "p"), node("Conv", "p w b", "y")],
+            X,
+            {"y": [2, 4, 7, 7]},
+            IMAGE | {"pads": np.array([0, 0, 1, 1, 0, 0, 0, 0])},
+        ),
+        {"PadV3": 1},
+        {"PadV3": 1},
+        length=27,
+    ),
+    "transposes": Case(
+        "transposes",
+        model_of(
+            [
+                node("Transpose", "x", "t", perm=[0, 2, 3, 1]),
+                node("Add", "t b", "a"),
+                node("Relu", "a", "r"),
+                node("Transpose", "r", "u", perm=[0, 3, 1, 2]),
+                node("Abs", "u", "y"),
+            ],
+            X,
+            {"y": X["x"]},
+            {"b": normal(3)},
+        ),
+        {"Transpose": 2},
+        {"Transpose": 0},
+    ),
+    "transposes of two operands": Case(
+        "transposes",
+        model_of(
+            [
+                node("Abs", "x", "z"),
+                node("Transpose", "x", "s", perm=[0, 2, 3, 1]),
+                node("Transpose", "z", "t", perm=[0, 2, 3, 1]),
+                node("Sub", "s t", "y"),
+            ],
+            X,
+            {"y": [2, 8, 8, 3]},
+            {},
+        ),
+        {"Transpose": 2},
+        {"Transpose": 1},
+    ),
+    "a transpose that renames": Case(
+        "transposes",
+        model_of(
+            [node("Transpose", "x", "t", perm=[1, 0, 2]), node("Relu", "t", "y")],
+            {"x": [1, 5, 3]},
+            {"y": [5, 1, 3]},
+            {},
+        ),
+        {"Transpose": 1},
+        {"Transpose": 0},
+    ),
+    "a transposed factor": Case(
+        "products",
+        model_of(
+            [node("Transpose", "k", "t", perm=[0, 2, 1]), node("MatMul", "q t", "y")],
+            {"q": [2, 5, 8], "k": [2, 7, 8]},
+            {"y": [2, 5, 7]},
+            {},
+        ),
+        {"Transpose": 1, "BatchMatMulV2": 1},
+        {"Transpose": 0, "BatchMatMulV2": 1},
+        length=8,
+    ),
+    "a bias": Case(
+        "products",
+        model_of(
+            [node("MatMul", "x w", "p"), node("Add", "b p", "s"), node("Relu", "s", "y")],
+            {"x": [2, 5, 8]},
+            {"y": [2, 5, 7]},
+            {"w": normal(8, 7), "b": normal(7)},
+        ),
+        {"MatMulV2": 1, "Add": 1},
+        {"MatMulV2": 1, "Add": 0},
+        length=8,
+    ),
+    "layer norm": Case(
+        "layer-norm",
+        model_of(norm_of("x"), {"x": [4, 6, 32]}, {"y": [4, 6, 32]}, LAST, opset=11),
+        {"ReduceMean": 2, "LayerNormV3": 0},
+        {"ReduceMean": 0, "LayerNormV3": 1, "Sub": 0, "Add": 0},
+        length=32,
+    ),
+    "attention": Case(
+        "attention",
+        attention_of(normal(1, 5, 7), [0, 1, 3, 2], [2, 3, 7, 8]),
+        {"SoftmaxV2": 1, "BatchMatMulV2": 2},
+        {"SoftmaxV2": 0, "BatchMatMulV2": 0, "softnpuAttention": 1, "Transpose": 0},
+        length=8 * 7,
+    ),
+    "attention with keys by position": Case(
+        "attention",
+        attention_of(normal(5, 7), [0, 2, 3, 1], [2, 7, 3, 8]),
+        {"SoftmaxV2": 1, "Transpose": 1},
+        {"SoftmaxV2": 0, "softnpuAttention": 1, "Transpose": 1},
+        length=8 * 7,
+    ),
+    "attention with infinite bias": Case(
+        "attention",
+        attention_of(np.triu(np.full((5, 7), -np.inf, np.float32), 1), [0, 1, 3, 2], [2, 3, 7, 8]),
+        {"SoftmaxV2": 1},
+        {"SoftmaxV2": 1, "softnpuAttention": 0},
+        length=8 * 7,
+    ),
+    "swish": Case(
+        "activations",
+        model_of(
+            [node("Sigmoid", "x", "s"), node("Mul", "x s", "y")], {"x": [999]}, {"y": [999]}, {}
+        ),
+        {"Sigmoid": 1},
+        {"Sigmoid": 0, "Swish": 1, "Mul": 0},
+        length=4,
+    ),
+    "hard swish": Case(
+        "activations",
+        model_of(
+            [node("HardSigmoid", "x", "s", alpha=1 / 6), node("Mul", "s x", "y")],
+            {"x": [999]},
+            {"y": [999]},
+            {},
+        ),
+        {"Minimum": 1},
+        {"Minimum": 0, "HardSwish": 1, "Mul": 0},
+        length=4,
+    ),
+} | {
+    f"gelu {order}": Case(
+        "activations",
+        model_of(gelu_of(order), {"x": [999]}, {"y": [999]}, GELU),
+        {"Erf": 1},
+        {"Erf": 0, "Gelu": 1, "Mul": 0},
+        length=4,
+    )
+    for order in range(3)
+}
+
+
+def counted(text: str, types: Sequence[str]) -> dict[str, int]:
+    """How often each operator is in a graph's text."""
+    return {type_: len(re.findall(rf"= {type_}\(", text)) for type_ in types}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_pass(name, tmp_path):
+    """The pass does what it says, alone as well; results differ by rounding from those without passes."""
+    case = CASES[name]
+    with_passes = compiled(case.model, tmp_path)
+    without = compiled(case.model, tmp_path, "--passes_off=all")
+    assert list(without.texts) == ["lowered"]
+    assert with_passes.texts["lowered"] == without.texts["lowered"]
+    assert counted(without.texts["lowered"], list(case.before)) == case.before
+    assert counted(with_passes.texts[case.pass_], list(case.after)) == case.after
+    off = compiled(case.model, tmp_path, f"--passes_off={case.pass_}")
+    assert case.pass_ not in off.texts
+
+    inputs = [
+        normal(*(d.dim_value for d in i.type.tensor_type.shape.dim)) for i in case.model.graph.input
+    ]
+    wanted = run(without.om, inputs)[0]
+    # A sum of `length` terms, computed twice, each with operands that are rounded once more.
+    tolerance = 4 * (case.length + 2) * np.finfo(np.float32).eps * max(1, np.abs(wanted).max())
+    for one in (with_passes, off):
+        np.testing.assert_allclose(run(one.om, inputs)[0], wanted, rtol=0, atol=tolerance)
+
+
+def test_texts(tmp_path):
+    """The whole text before and after: values are numbered, constants of few elements shown."""
+    model = model_of(
+        [node("Conv", "x w", "c", pads=[1, 1, 1, 1]), node("Add", "c s", "y")],
+        {"x": [1, 1, 2, 2]},
+        {"y": [1, 1, 2, 2]},
+        {"w": np.ones((1, 1, 3, 3), np.float32), "s": np.float32(2)},
+    )
+    texts = compiled(model, tmp_path).texts
+    attributes = (
+        "{dilations: [1,1,1,1], groups: 1, pads: [1,1,1,1], strides: [1,1,1,1]} : float32[1,1,2,2]"
+    )
+    head = "graph g(%0 x: float32[1,1,2,2])\n%1 = Conv2D(%0, float32[1,1,1,1,1,1,1,1,1]"
+    assert texts["lowered"] == (
+        f"{head}) {attributes}\n%2 = Add(%1, float32[2]) : float32[1,1,2,2]\nreturn %2 y\n"
+    )
+    assert texts["convolutions"] == f"{head}, float32[2]) {attributes}\nreturn %1 y\n"
+
+
+def test_unknown_pass(tmp_path):
+    path = tmp_path / "m.onnx"
+    path.write_bytes(CASES["swish"].model.SerializeToString())
+    arguments = [f"--model={path}", "--output=m", "--framework=5", "--soc_version=any"]
+    done = subprocess.run(
+        [ATC, *arguments, "--passes_off=magic"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "there is no pass magic; there are all, constants, common" in done.stderr
+
+
+def test_nan_passes_through_fused_operators(tmp_path):
+    """ReLU behind a convolution keeps NaN, as it does unfused."""
+    model = model_of(
+        [node("Conv", "x w b", "c", pads=[1, 1, 1, 1]), node("Relu", "c", "r"), node("Abs", "r", "y")],
+        {"x": [1, 3, 64, 64]},
+        {"y": [1, 4, 64, 64]},
+        IMAGE,
+    )
+    x = normal(1, 3, 64, 64)
+    x[0, 0, 5, 5] = np.nan
+    y = run(compiled(model, tmp_path).om, [x])[0]
+    assert np.isnan(y[0, :, 4:7, 4:7]).all()
+    assert np.isnan(y).sum() == 9 * 4
