@@ -93,7 +93,7 @@ VIEWS = {
     "npu_slice": Case(lambda x, o, s: x[0:2, 1:3, 2:4], (X, [0, 1, 2], [2, 2, 2])),
     "npu_indexing": Case(indexed, (X, [0, 1], [2, 3], [1, 1])),
     "npu_indexing-masks": Case(
-        indexed, (values(4, 5, 6), [1, 0, -1, 9], [3, 0, 0, 9], [2, 1, 1, 3], 1, 8, 2, 4, 0)
+        indexed, (values(4, 5, 6), [1, 0, -1, 1], [4, 0, 0, 9], [2, 1, 1, 3], 1, 8, 2, 4, 0)
     ),
     "npu_indexing-shrink": Case(indexed, (X, [1, 0, -2], [0, 2, 0], [1, 1, 1], 0, 0, 0, 0, 5)),
     "npu_stride_copy": Case(
@@ -216,18 +216,20 @@ def measure(kind):
         w, h, gw, gh = x2 - x1, y2 - y1, a2 - a1, b2 - b1
         inter = (torch.minimum(x2, a2) - torch.maximum(x1, a1)).clamp(0)
         inter = inter * (torch.minimum(y2, b2) - torch.maximum(y1, b1)).clamp(0)
-        union = w * h + gw * gh - inter
-        iou = inter / (gw * gh if mode else union)
+        eps = 1e-10
+        union = w * h + gw * gh - inter + eps
+        iou = inter / (gw * gh + eps if mode else union)
         cw = torch.maximum(x2, a2) - torch.minimum(x1, a1)
         ch = torch.maximum(y2, b2) - torch.minimum(y1, b1)
         if kind == "giou":
-            return (iou - (cw * ch - union) / (cw * ch))[:, None]
+            hull = cw * ch + eps
+            return (iou - (hull - union) / hull)[:, None]
         distance = ((x1 + x2 - a1 - a2) ** 2 + (y1 + y2 - b1 - b2) ** 2) / 4
-        result = iou - distance / (cw**2 + ch**2)
+        result = iou - distance / (cw**2 + ch**2 + eps)
         angle = torch.atan(gw / gh) - torch.atan(w / h)
         if kind == "ciou":
             v = 4 / math.pi**2 * angle**2
-            result = result - v * v / (1 - iou + v)
+            result = result - v * v / (1 + eps - iou + v)
         return result[None]
 
     return measured
@@ -248,14 +250,14 @@ def crossed(boxes, targets, mode=0):
 
 
 def encoded(a, g, *numbers):
-    means, stds = torch.tensor(numbers[:4]).double(), torch.tensor(numbers[4:]).double()
+    means, stds = torch.tensor(numbers[:4], dtype=torch.float64), torch.tensor(numbers[4:], dtype=torch.float64)
     size = lambda b: b[:, 2:] - b[:, :2] + 1  # noqa: E731
     shift = ((g[:, 2:] + g[:, :2]) - (a[:, 2:] + a[:, :2])) / 2 / size(a)
     return (torch.cat((shift, (size(g) / size(a)).log()), 1) - means) / stds
 
 
 def decoded(rois, deltas, *numbers):
-    means, stds = torch.tensor(numbers[:4]).double(), torch.tensor(numbers[4:8]).double()
+    means, stds = torch.tensor(numbers[:4], dtype=torch.float64), torch.tensor(numbers[4:8], dtype=torch.float64)
     (height, width), clip = numbers[8], abs(math.log(numbers[9]))
     d = deltas * stds + means
     size = rois[:, 2:] - rois[:, :2] + 1

@@ -5,11 +5,13 @@ import torch
 from torch.autograd import gradcheck
 
 import torch_npu
-from tests.capability.composed_cases import CASES, FAMILIES
+from tests.capability import composed_cases, served_cases
 from torch_npu import accuracy
 from torch_npu.accuracy import Tolerance
 
 OPS = torch.ops.npu
+FAMILIES = composed_cases.FAMILIES | served_cases.FAMILIES
+CASES = {name: case for family in FAMILIES.values() for name, case in family.items()}
 OVERLOADS = {"npu_max": "dim", "npu_min": "dim"}
 CHECKS = ("test_schema", "test_faketensor", "test_aot_dispatch_dynamic")
 
@@ -36,7 +38,18 @@ def listed(result):
 def check(got, expected, length):
     """`length` terms in float32 or wider, each with up to 8 roundings, and one rounding of the result."""
     if not got.is_floating_point():
-        assert torch.equal(got.cpu().long(), expected.long())
+        # A rounded value may be the neighbour where it was near the middle of two.
+        off = (got.cpu().long() - expected.long()).abs()
+        is_rounded = got.dtype == torch.int8
+        assert off.max() <= is_rounded
+        assert off.sum() <= is_rounded * (1 + 0.02 * off.numel())
+        return
+    finite = expected.isfinite()
+    assert torch.equal(got.cpu().isfinite(), finite)
+    if not finite.all():
+        assert torch.equal(got.cpu()[~finite].double(), expected[~finite].double())
+        got, expected = got.cpu()[finite], expected[finite]
+    if not expected.numel():
         return
     wide = torch.finfo(torch.promote_types(got.dtype, torch.float32)).eps
     size = expected.abs().max().clamp(min=1)
@@ -74,7 +87,7 @@ def test_gradients_agree_with_finite_differences(name):
     assert gradcheck(function, leaves, nondet_tol=0.0)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.opcheck])
 def test_opcheck(name):
     case = CASES[name]
     args, kwargs = mapped(case, lambda t: cast(torch.float32)(t).npu())
@@ -112,7 +125,7 @@ def test_a_planted_error_is_refused(family):
     """The comparison sees one wrong element of a result."""
     for name, case in FAMILIES[family].items():
         expected = listed(case.definition(*case.args, **case.kwargs))[0]
-        wrong = expected.clone()
+        wrong = expected.clone(memory_format=torch.contiguous_format)
         wrong.view(-1)[-1] += 1 if not wrong.is_floating_point() else wrong.abs().max().clamp(min=1) / 64
         with pytest.raises(AssertionError):
             check(wrong.float() if wrong.is_floating_point() else wrong, expected, expected.numel())

@@ -56,8 +56,9 @@ std::vector<Tensor> measured(Measure measure, const Tensor& boxes, const Tensor&
   return {overlap - distance - v * v / (1 + kEpsilon - overlap + v), angle};
 }
 
-void check_boxes(const char* name, const Tensor& boxes, const Tensor& targets, bool crosses, int64_t mode) {
-  Operands(name).take("input", boxes, kBoxes).take("gtboxes", targets, kBoxes);
+void check_boxes(const char* name, const char* role, const Tensor& boxes, const Tensor& targets, bool crosses,
+                 int64_t mode) {
+  Operands(name).take(role, boxes, kBoxes).take("gtboxes", targets, kBoxes);
   TORCH_CHECK(boxes.dim() == 2 && targets.dim() == 2 && boxes.sym_size(0) == 4 && targets.sym_size(0) == 4 &&
                   (crosses || boxes.sym_size(1) == targets.sym_size(1)),
               name, ": boxes of size ", boxes.sym_sizes(), " and ", targets.sym_sizes(),
@@ -68,7 +69,7 @@ void check_boxes(const char* name, const Tensor& boxes, const Tensor& targets, b
 // [1, n], or [m, n] of crossed boxes.
 std::vector<Tensor> overlaps(const char* name, Measure measure, const Tensor& boxes, const Tensor& targets,
                              bool has_sides, bool crosses, int64_t mode) {
-  check_boxes(name, boxes, targets, crosses, mode);
+  check_boxes(name, "input", boxes, targets, crosses, mode);
   std::vector<Tensor> found =
       measured(measure, in_compute_type(boxes), in_compute_type(targets), has_sides, crosses, mode);
   for (Tensor& tensor : found) {
@@ -80,8 +81,8 @@ std::vector<Tensor> overlaps(const char* name, Measure measure, const Tensor& bo
 
 std::tuple<Tensor, Tensor> backward(const char* name, Measure measure, const Tensor& grad, const Tensor& boxes,
                                     const Tensor& targets, bool has_sides, bool crosses, int64_t mode) {
-  check_boxes(name, boxes, targets, crosses, mode);
-  Operands(name).take("input", boxes).take("grad", grad, kBoxes);
+  check_boxes(name, "bboxes", boxes, targets, crosses, mode);
+  Operands(name).take("bboxes", boxes).take("grad", grad, kBoxes);
   const Tensor wide = in_compute_type(crosses ? grad : grad.reshape_symint({boxes.sym_size(1)}));
   const auto function = [&](const std::vector<Tensor>& inputs) {
     return std::vector<Tensor>{measured(measure, inputs[0], inputs[1], has_sides, crosses, mode)[0]};

@@ -44,9 +44,9 @@ struct Window {
   }
 
   Three backward(const char* name, const Tensor& input, const Tensor& grad, const Tensor& weight,
-                 std::array<bool, 3> wanted, int64_t least, int64_t most) const {
+                 std::array<bool, 3> wanted, int64_t least, int64_t most, const char* role = "grad_output") const {
     const auto same = aclnn_check::dtype_bit(input.scalar_type());
-    Operands(name).take("input", input, kReals).take("grad_output", grad, same).take("weight", weight, same);
+    Operands(name).take("input", input, kReals).take(role, grad, same).take("weight", weight, same);
     check(name, input, weight, least, most);
     const std::vector<c10::SymInt> bias = {is_transposed ? weight.sym_size(1) * groups : weight.sym_size(0)};
     return at::convolution_backward_symint(grad, input, weight, at::OptionalSymIntArrayRef(bias),
@@ -85,7 +85,7 @@ Three npu_conv3d_backward(const Tensor& input, const Tensor& grad, const Tensor&
                           at::IntArrayRef padding, at::IntArrayRef dilation, int64_t groups,
                           std::array<bool, 3> output_mask) {
   return Window{stride, padding, dilation, groups}.backward("npu_conv3d_backward", input, grad, weight, output_mask, 3,
-                                                            3);
+                                                            3, "grad");
 }
 
 Tensor npu_convolution(const Tensor& input, const Tensor& weight, const OptionalTensor& bias, at::IntArrayRef stride,
@@ -129,7 +129,7 @@ Three npu_convolution_transpose_backward(const Tensor& input, const Tensor& grad
                                          at::IntArrayRef stride, at::IntArrayRef dilation, int64_t groups,
                                          std::array<bool, 3> grad_input_mask) {
   return Window{stride, padding, dilation, groups, true, output_padding}.backward(
-      "npu_convolution_transpose_backward", input, grad, weight, grad_input_mask, 2, 3);
+      "npu_convolution_transpose_backward", input, grad, weight, grad_input_mask, 2, 3, "grad");
 }
 
 Three slow_conv_dilated2d_backward(const Tensor& grad_output, const Tensor& self, const Tensor& weight,

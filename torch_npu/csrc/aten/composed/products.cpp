@@ -28,8 +28,8 @@ Tensor summed_to(const Tensor& product, c10::SymIntArrayRef sizes) {
   return at::sum_to(product, sizes);
 }
 
-void check_matrices(const char* name, const Tensor& a, const Tensor& b) {
-  Operands(name).take("input", a, kProducts).take("mat2", b, aclnn_check::dtype_bit(a.scalar_type()));
+void check_matrices(const char* name, const char* role, const Tensor& a, const Tensor& b) {
+  Operands(name).take(role, a, kProducts).take("mat2", b, aclnn_check::dtype_bit(a.scalar_type()));
   TORCH_CHECK(a.dim() > 0 && b.dim() > 0, name, ": a tensor without dimensions is no matrix");
 }
 
@@ -57,12 +57,12 @@ std::tuple<Tensor, Tensor> npu_linear_backward(const Tensor& grad, const Tensor&
 }
 
 Tensor npu_bmmV2(const Tensor& self, const Tensor& mat2, at::IntArrayRef output_sizes) {
-  check_matrices("npu_bmmV2", self, mat2);
+  check_matrices("npu_bmmV2", "input", self, mat2);
   return summed_to(at::matmul(as_matrix(self, 0), as_matrix(mat2, 1)), c10::fromIntArrayRefSlow(output_sizes));
 }
 
 Tensor npu_bmm_v2_mat1_backward(const Tensor& grad, const Tensor& mat1, const Tensor& mat2, c10::SymIntArrayRef size) {
-  check_matrices("npu_bmm_v2_mat1_backward", mat1, mat2);
+  check_matrices("npu_bmm_v2_mat1_backward", "mat1", mat1, mat2);
   Operands("npu_bmm_v2_mat1_backward")
       .take("mat1", mat1)
       .take("grad", grad, aclnn_check::dtype_bit(mat1.scalar_type()));
@@ -71,7 +71,7 @@ Tensor npu_bmm_v2_mat1_backward(const Tensor& grad, const Tensor& mat1, const Te
 }
 
 Tensor npu_bmm_v2_mat2_backward(const Tensor& grad, const Tensor& mat1, const Tensor& mat2, c10::SymIntArrayRef size) {
-  check_matrices("npu_bmm_v2_mat2_backward", mat1, mat2);
+  check_matrices("npu_bmm_v2_mat2_backward", "mat1", mat1, mat2);
   Operands("npu_bmm_v2_mat2_backward")
       .take("mat1", mat1)
       .take("grad", grad, aclnn_check::dtype_bit(mat1.scalar_type()));
