@@ -33,6 +33,7 @@ from codegen.model import (
     Formula,
     Gradients,
     Kind,
+    Property,
 )
 
 _FORMS = {
@@ -57,6 +58,10 @@ _PYTHON_DEFAULTS = {"None": "None", "True": "True", "False": "False"}
 _TENSOR = BaseType(BaseTy.Tensor)
 _GRAD = re.compile(r"^grad(\d*)$")
 _RESULT = re.compile(r"^result(\d*)$")
+# What a formula reads of an argument: its sizes, its type, the other truth value.
+_PROPERTY = re.compile(r"^(?:(?P<of>\w+)_(?P<what>sizes|dtype)|(?P<what_not>not)_(?P<flag>\w+))$")
+# Which of its gradients a formula has to give.
+ASKED = "asked"
 
 
 def _python_name(name: str) -> str:
@@ -178,6 +183,10 @@ class _Resolver:
     def outputs(self) -> tuple[str, ...]:
         """What each output is, in C++."""
         given = self.entry.outputs
+        if self.entry.is_composed:
+            if given:
+                raise self._error(f"'{self.entry.func}' is composed and takes no 'out'")
+            return ()
         if len(given) != self.count:
             wanted = "takes no 'out'" if self.count == 0 else f"has {self.count} outputs"
             raise self._error(f"'{self.entry.func}' {wanted}: 'out' says what {len(given)} are")
@@ -246,7 +255,18 @@ class _Resolver:
         function = cpp.name(target, faithful_name_for_out_overloads=True)
         return Formula(function, given, names)
 
+    def _property(self, name: str) -> Property | None:
+        """What the name of a formula's argument says of an argument of the operator, if it does."""
+        match = None if name in self.types else _PROPERTY.match(name)
+        if match is None:
+            return None
+        of, what = match["of"] or match["flag"], match["what"] or match["what_not"]
+        wanted = BaseType(BaseTy.bool) if what == "not" else _TENSOR
+        return Property(name, of, what) if self.types.get(of) == wanted else None
+
     def _check_source(self, name: str, line: int) -> None:
+        if name == ASKED or self._property(name) is not None:
+            return
         for pattern in (_GRAD, _RESULT):
             match = pattern.match(name)
             if match and name not in self.types and int(match[1] or 0) < self.count:
@@ -282,6 +302,7 @@ class _Resolver:
         return Gradients(
             formulas=formulas,
             kept=tuple(name for name in read if name in self.types),
+            properties=tuple(found for found in map(self._property, read) if found is not None),
             kept_results=numbers[_RESULT],
             used_grads=tuple(sorted(numbers[_GRAD])) or (0,),
         )
@@ -354,10 +375,12 @@ def _resolve(entry: CustomEntry, schemas: Mapping[str, FunctionSchema]) -> Custo
         returns=dispatcher.returns_type(schema.returns).cpp_type(),
         python_returns=python_returns(schema.returns),
         arguments=resolver.arguments(),
+        count=len(schema.returns),
         outputs=resolver.outputs(),
         numbers=numbers,
         gives_list=gives_list,
         route=resolver.route(),
+        is_composed=entry.is_composed,
         dtypes=resolver.dtypes(),
         gradients=resolver.gradients(),
         functional=resolver.functional(),

@@ -27,6 +27,7 @@ KEYS = {
     "func": "the schema; an argument 'self' is registered as 'input'",
     "exec": "the aclnn function, with its arguments where they are not the schema's and then the outputs",
     "op_api": "true: written by hand in torch_npu/csrc/aten/custom, where custom_kernels.h declares it",
+    "composed": "true: a composition of ATen's operators, written there; it serves meta tensors, too",
     "out": "what the outputs are, by functions of aten/custom/shapes.h: like(self), rows(self, gamma)",
     "autograd": "{arguments: npu_x_backward(grad, self)}: the npu:: operator that gives their gradients",
     "dtypes": "the types that are taken, for all tensors or {argument: types}",
@@ -55,8 +56,9 @@ def _outputs(node: yaml.Node | None, fail: Fail) -> tuple[Attribute, ...]:
 
 
 def _kernel(node: yaml.Node, nodes: dict[str, yaml.Node], fail: Fail) -> ExecSpec | None:
-    if flag(nodes, "op_api", fail) == ("exec" in nodes):
-        raise fail(node, "an entry has either 'exec' or 'op_api: true'")
+    given = ("exec" in nodes, flag(nodes, "op_api", fail), flag(nodes, "composed", fail))
+    if sum(given) != 1:
+        raise fail(node, "an entry has one of 'exec', 'op_api: true' and 'composed: true'")
     return read_call(nodes["exec"], "exec", fail) if "exec" in nodes else None
 
 
@@ -91,6 +93,7 @@ def _entry(node: yaml.Node, fail: Fail) -> CustomEntry:
         outputs=_outputs(nodes.get("out"), fail),
         gradients=_gradients(nodes.get("autograd"), fail),
         dtypes=tuple(sorted(dtypes.items(), key=lambda pair: pair[0])),
+        is_composed=flag(nodes, "composed", fail),
         is_exposed=flag(nodes, "exposed", fail),
         doc=" ".join(str(nodes["doc"].value).split()),
         documentation=read_documentation(nodes, fail),

@@ -90,6 +90,7 @@ class CustomEntry:
     outputs: tuple[Attribute, ...]
     gradients: tuple[tuple[tuple[str, ...], Attribute, int], ...]  # arguments, formula, line
     dtypes: tuple[tuple[str, frozenset[str]], ...]  # "": all tensors
+    is_composed: bool  # the kernel by hand serves meta tensors, too
     is_exposed: bool
     doc: str
     documentation: Documentation | None = None
@@ -288,11 +289,21 @@ class Formula:
 
 
 @dataclass(frozen=True)
+class Property:
+    """What a formula reads of an argument instead of its value."""
+
+    name: str  # as the formula writes it: "self_sizes", "self_dtype", "not_transpose_first"
+    of: str  # the argument
+    what: str  # "sizes", "dtype", "not"
+
+
+@dataclass(frozen=True)
 class Gradients:
     """What the backward pass computes, and what the forward pass keeps for it."""
 
     formulas: tuple[Formula, ...]
     kept: tuple[str, ...]  # arguments
+    properties: tuple[Property, ...]
     kept_results: tuple[int, ...]
     used_grads: tuple[
         int, ...
@@ -310,10 +321,14 @@ class CustomOperator:
     returns: str  # C++ type
     python_returns: str
     arguments: tuple[CustomArgument, ...]
-    outputs: tuple[str, ...]  # C++ expressions of what they are; none of INPLACE
+    count: int  # of results
+    outputs: tuple[
+        str, ...
+    ]  # C++ expressions of what they are; none of INPLACE and of compositions
     numbers: frozenset[int]  # which outputs are ints
     gives_list: bool  # the one output is a list of tensors
     route: AclnnRoute | None  # None: written by hand
+    is_composed: bool  # the kernel by hand serves meta tensors, too
     dtypes: tuple[tuple[str, frozenset[str] | None], ...]  # tensor argument -> what is taken
     gradients: Gradients | None
     functional: str | None  # the operator that computes the same and writes nothing

@@ -200,6 +200,8 @@ def _kernel(operator: CustomOperator) -> str:
 
 
 def _operator(operator: CustomOperator) -> str:
+    if operator.is_composed:
+        return ""
     meta = definition(operator, "meta", [*_made(operator), _returned(operator)])
     name = identifier(operator.name)
     return f"namespace {name} {{\n\n{_kernel(operator)}{meta}}}  // namespace {name}\n\n"
@@ -223,7 +225,12 @@ def kernels(operators: Sequence[CustomOperator]) -> dict[str, str]:
         else f'm.impl("{o.name}", &{identifier(o.name)}::run);'
         for o in operators
     ]
-    metas = [f'm.impl("{o.name}", &{identifier(o.name)}::meta);' for o in operators]
+    metas = [
+        f'm.impl("{o.name}", {_function_by_hand(o, by_hand)});'
+        if o.is_composed
+        else f'm.impl("{o.name}", &{identifier(o.name)}::meta);'
+        for o in operators
+    ]
     return {
         "custom_kernels.h": (
             f"#pragma once\n{HEAD}// Kernels that torch_npu/csrc/aten/custom has.\n{_TYPES}\n"

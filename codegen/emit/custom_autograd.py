@@ -8,7 +8,7 @@ from codegen.model import CustomArgument, CustomOperator, Form, Formula, Gradien
 
 
 def _result(operator: CustomOperator, index: int) -> str:
-    return "result" if len(operator.outputs) == 1 else f"std::get<{index}>(result)"
+    return "result" if operator.count == 1 else f"std::get<{index}>(result)"
 
 
 def _named(stem: str, index: int, read: Sequence[str]) -> list[str]:
@@ -22,6 +22,13 @@ def _kept(operator: CustomOperator, gradients: Gradients) -> list[CustomArgument
     return [by_name[name] for name in gradients.kept]
 
 
+_PROPERTIES = {
+    "sizes": ("std::vector<c10::SymInt>", "{}.sym_sizes().vec()"),
+    "dtype": ("at::ScalarType", "{}.scalar_type()"),
+    "not": ("bool", "!{}"),
+}
+
+
 def _given(gradients: Gradients) -> list[str]:
     """The arguments that get gradients, in the order of the node's edges."""
     return [name for formula in gradients.formulas for name in formula.gives]
@@ -33,8 +40,11 @@ def _formula(formula: Formula, first: int, namespace: str) -> list[str]:
     asked = " || ".join(f"task_should_compute_output({i})" for i in edges)
     taken = ", ".join(f"gradients[{i}]" for i in edges)
     call = f"{namespace}::custom_ops::{formula.function}({', '.join(formula.arguments)})"
+    wanted = ", ".join(f"task_should_compute_output({i})" for i in edges)
+    mask = [f"  const std::array<bool, {len(edges)}> asked = {{{wanted}}};"]
     return [
         f"if ({asked}) {{",
+        *(mask if "asked" in formula.arguments else []),
         f"  {taken if len(edges) == 1 else f'std::tie({taken})'} = {call};",
         "}",
     ]
@@ -65,6 +75,7 @@ def _backward(operator: CustomOperator, gradients: Gradients, namespace: str) ->
             for name in _named("grad", i, read)
         ]
     lines += [_restored(a) for a in _kept(operator, gradients)]
+    lines += [f"const auto& {p.name} = {p.name}_;" for p in gradients.properties]
     lines += [
         f"const int64_t {name} = result{i}_;"
         if i in operator.numbers
@@ -90,6 +101,7 @@ def _node(operator: CustomOperator, gradients: Gradients, namespace: str) -> str
     saved += [f"result{i}_" for i in gradients.kept_results if i not in operator.numbers]
     members = [f"SavedVariable {name};" for name in saved]
     members += [f"int64_t result{i}_ = 0;" for i in gradients.kept_results if i in operator.numbers]
+    members += [f"{_PROPERTIES[p.what][0]} {p.name}_{{}};" for p in gradients.properties]
     members += [f"Saved<{a.type}> {a.name}_{{}};" for a in kept if not has_tensor(a)]
     title = "".join(part.capitalize() for part in identifier(operator.name).split("_")[1:])
     released = ["const std::lock_guard<std::mutex> lock(mutex_);"]
@@ -111,6 +123,9 @@ def _differentiable(operator: CustomOperator, gradients: Gradients, namespace: s
         if has_tensor(a)
         else f"node->{a.name}_ = keep({a.name});"
         for a in _kept(operator, gradients)
+    ]
+    stored += [
+        f"node->{p.name}_ = {_PROPERTIES[p.what][1].format(p.of)};" for p in gradients.properties
     ]
     histories = [
         f"torch::autograd::set_history({_result(operator, i)}, node);" for i in gradients.used_grads

@@ -71,6 +71,11 @@ namespace torch_npu::shapes {
 using custom::AttentionLayout;
 using custom::AttentionSizes;
 
+Output own_mask_bits(const at::Tensor& tensor) {
+  constexpr int64_t kBits = 8, kMultiple = 128;
+  return {{(tensor.sym_numel() + kMultiple - 1) / kMultiple * kMultiple / kBits}, tensor.options().dtype(at::kByte)};
+}
+
 Output mask_bits(const at::Tensor& tensor, at::IntArrayRef size) {
   constexpr int64_t kBits = 8, kMultiple = 128;
   int64_t elements = 1;

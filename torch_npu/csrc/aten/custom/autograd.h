@@ -8,6 +8,7 @@
 #include <torch/csrc/autograd/input_metadata.h>
 #include <torch/csrc/autograd/saved_variable.h>
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>

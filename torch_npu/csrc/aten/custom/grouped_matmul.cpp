@@ -33,29 +33,27 @@ std::vector<at::Tensor> as_rows(at::TensorList tensors) {
   return made;
 }
 
-// The tensors that both overloads have.
-struct Operands {
-  at::TensorList x, weight;
-  const OptionalList &bias, &scale, &offset, &antiquant_scale, &antiquant_offset, &per_token_scale;
-  const OptionalList &activation_input, &activation_quant_scale, &activation_quant_offset;
-
-  void check(Inputs* inputs) const {
-    inputs->take("x", x, kFactors);
-    inputs->take("weight", weight, kFactors);
-    inputs->take("bias", bias, kFloating | dtypes({at::kInt}));
-    inputs->take("scale", scale, kFloating | dtypes({at::kLong}));
-    inputs->take("antiquant_scale", antiquant_scale, kFloating);
-    inputs->take("antiquant_offset", antiquant_offset, kFloating);
-    inputs->take("per_token_scale", per_token_scale, dtypes({at::kFloat}));
-    const auto absent = [](const char* role, const OptionalList& list) {
-      TORCH_CHECK(listed(list).empty(), kName, ": ", role, " is given: None is taken");
-    };
-    absent("offset", offset);
-    absent("activation_input", activation_input);
-    absent("activation_quant_scale", activation_quant_scale);
-    absent("activation_quant_offset", activation_quant_offset);
-  }
-};
+// Checks the tensors that both overloads have.
+void take_operands(Inputs* inputs, at::TensorList x, at::TensorList weight, const OptionalList& bias,
+                   const OptionalList& scale, const OptionalList& offset, const OptionalList& antiquant_scale,
+                   const OptionalList& antiquant_offset, const OptionalList& per_token_scale,
+                   const OptionalList& activation_input, const OptionalList& activation_quant_scale,
+                   const OptionalList& activation_quant_offset) {
+  inputs->take("x", x, kFactors);
+  inputs->take("weight", weight, kFactors);
+  inputs->take("bias", bias, kFloating | dtypes({at::kInt}));
+  inputs->take("scale", scale, kFloating | dtypes({at::kLong}));
+  inputs->take("antiquant_scale", antiquant_scale, kFloating);
+  inputs->take("antiquant_offset", antiquant_offset, kFloating);
+  inputs->take("per_token_scale", per_token_scale, dtypes({at::kFloat}));
+  const auto absent = [](const char* role, const OptionalList& list) {
+    TORCH_CHECK(listed(list).empty(), kName, ": ", role, " is given: None is taken");
+  };
+  absent("offset", offset);
+  absent("activation_input", activation_input);
+  absent("activation_quant_scale", activation_quant_scale);
+  absent("activation_quant_offset", activation_quant_offset);
+}
 
 bool is_filled(const std::vector<at::Tensor>& out) {
   return std::any_of(out.begin(), out.end(), [](const at::Tensor& tensor) { return tensor.numel() > 0; });
@@ -82,18 +80,8 @@ std::vector<at::Tensor> npu_grouped_matmul(
   static const AclnnOp<decltype(aclnnGroupedMatmulV5GetWorkspaceSize)> fifth(
       "aclnnGroupedMatmulV5", AclObject::kTensorList, AclObject::kIntArray);
   Inputs inputs(kName, "aclnnGroupedMatmulV4", fourth.available() || fifth.available());
-  const Operands operands{x,
-                          weight,
-                          bias,
-                          scale,
-                          offset,
-                          antiquant_scale,
-                          antiquant_offset,
-                          per_token_scale,
-                          activation_input,
-                          activation_quant_scale,
-                          activation_quant_offset};
-  operands.check(&inputs);
+  take_operands(&inputs, x, weight, bias, scale, offset, antiquant_scale, antiquant_offset, per_token_scale,
+                activation_input, activation_quant_scale, activation_quant_offset);
   inputs.take("group_list", group_list, dtypes({at::kLong}));
   check_type("x_dtype", x_dtype, x);
   check_type("weight_dtype", weight_dtype, weight);
@@ -130,18 +118,8 @@ std::vector<at::Tensor> npu_grouped_matmul(at::TensorList x, at::TensorList weig
   static const AclnnOp<decltype(aclnnGroupedMatmulGetWorkspaceSize)> function(
       "aclnnGroupedMatmul", AclObject::kTensorList, AclObject::kIntArray);
   Inputs inputs(kName, "aclnnGroupedMatmul", function.available());
-  const Operands operands{x,
-                          weight,
-                          bias,
-                          scale,
-                          offset,
-                          antiquant_scale,
-                          antiquant_offset,
-                          per_token_scale,
-                          activation_input,
-                          activation_quant_scale,
-                          activation_quant_offset};
-  operands.check(&inputs);
+  take_operands(&inputs, x, weight, bias, scale, offset, antiquant_scale, antiquant_offset, per_token_scale,
+                activation_input, activation_quant_scale, activation_quant_offset);
   TORCH_CHECK(listed(per_token_scale).empty(), kName,
               ": per_token_scale is given with a list of ints as group_list: give a tensor");
   const auto is_of = [](std::optional<int64_t> value, int64_t wanted) { return value.value_or(wanted) == wanted; };

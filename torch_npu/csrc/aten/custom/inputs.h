@@ -14,6 +14,10 @@ namespace torch_npu::custom {
 using aclnn_check::dtypes;
 using aclnn_check::kAllDtypes;
 
+// Throws: the tensor is not what the operator `name` takes.
+[[noreturn]] void refuse_tensor(const char* name, const char* role, const at::Tensor& tensor,
+                                aclnn_check::Dtypes allowed);
+
 class Inputs {
  public:
   // For the operator `name`, computed by `function`. Throws if the bound CANN does not have that function.
@@ -26,7 +30,7 @@ class Inputs {
   void take(const char* role, const at::Tensor& tensor, aclnn_check::Dtypes allowed) {
     const bool fits = tensor.defined() && check_.takes_output(tensor);
     if (!fits || (aclnn_check::dtype_bit(tensor.scalar_type()) & allowed) == 0) [[unlikely]]
-      refuse(role, tensor, allowed);
+      refuse_tensor(name_, role, tensor, allowed);
   }
   void take(const char* role, const std::optional<at::Tensor>& tensor, aclnn_check::Dtypes allowed) {
     if (tensor.has_value() && tensor->defined()) take(role, *tensor, allowed);
@@ -43,7 +47,6 @@ class Inputs {
 
  private:
   [[noreturn]] void missing(const char* function) const;
-  [[noreturn]] void refuse(const char* role, const at::Tensor& tensor, aclnn_check::Dtypes allowed) const;
 
   const char* name_;
   aclnn_check::Check check_;

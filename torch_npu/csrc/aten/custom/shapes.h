@@ -54,6 +54,8 @@ Output permuted(const at::Tensor& tensor, at::IntArrayRef perm);
 
 // A byte for eight elements of `size`, padded to 16 bytes.
 Output mask_bits(const at::Tensor& tensor, at::IntArrayRef size);
+// The same for the tensor's own elements.
+Output own_mask_bits(const at::Tensor& tensor);
 
 // Like the tensor, if it is given.
 Output like_given(const std::optional<at::Tensor>& tensor);
