@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "base/status_layout.h"
 #include "runtime/memory/heap.h"
 #include "runtime/memory/region.h"
 #include "runtime/memory/virtual_memory.h"
@@ -39,6 +40,8 @@ class Device {
   // another mapping.
   bool last_write_epoch(const void* address, size_t bytes, uint64_t* epoch) const;
   const Executor& executor() const { return executor_; }
+  // Whether the process uses the device, for npu-smi.
+  void show_open(bool is_open) { status_.is_open.store(is_open ? 1 : 0, std::memory_order_relaxed); }
   // See Executor.
   void leave_overdue(std::chrono::nanoseconds limit) { executor_.leave_overdue(limit); }
 
@@ -78,14 +81,17 @@ class Device {
   void stop(bool lets_go);
 
  private:
-  Device(int32_t id, std::unique_ptr<Region> region, size_t capacity)
+  Device(int32_t id, std::unique_ptr<Region> region, size_t capacity, DeviceStatus* status)
       : id_(id),
+        status_(*status),
         region_(std::move(region)),
-        heap_(region_.get(), capacity),
+        heap_(region_.get(), capacity, &status->used),
         virtual_memory_(region_.get(), &heap_),
-        write_epochs_(*region_) {}
+        write_epochs_(*region_),
+        executor_(status) {}
 
   const int32_t id_;
+  DeviceStatus& status_;
   const std::unique_ptr<Region> region_;
   Heap heap_;
   VirtualMemory virtual_memory_;
