@@ -32,8 +32,9 @@ class TickRate {
   // 0 if the clock has not moved since the construction.
   uint64_t to_ns(uint64_t count) const {
     const uint64_t counted = ticks() - first_tick_;
-    return counted == 0 ? 0 : static_cast<uint64_t>(static_cast<double>(count) / static_cast<double>(counted) *
-                                                    static_cast<double>(steady_ns() - first_ns_));
+    return counted == 0 ? 0
+                        : static_cast<uint64_t>(static_cast<double>(count) / static_cast<double>(counted) *
+                                                static_cast<double>(steady_ns() - first_ns_));
   }
 
  private:

@@ -182,9 +182,7 @@ int dcmi_get_device_frequency(int card, int device, int type, unsigned int* freq
   return with_device(card, device, frequency, [&](const Machine& machine, const DeviceLoad& found) {
     switch (type) {
       case DCMI_FREQUENCY_HBM: *frequency = static_cast<unsigned int>(machine.soc.memory_mhz()); return kOk;
-      case DCMI_FREQUENCY_AICORE:
-        *frequency = static_cast<unsigned int>(machine.soc.core_mhz(found.busy));
-        return kOk;
+      case DCMI_FREQUENCY_AICORE: *frequency = static_cast<unsigned int>(machine.soc.core_mhz(found.busy)); return kOk;
       case DCMI_FREQUENCY_AICORE_MAX: *frequency = static_cast<unsigned int>(machine.soc.max_core_mhz()); return kOk;
       default: return int{DCMI_NOT_SUPPORTED};
     }

@@ -52,7 +52,7 @@ class Mapped {
  public:
   explicit Mapped(const std::string& path) {
     const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    struct stat about{};
+    struct stat about {};
     if (file.fd() < 0 || fstat(file.fd(), &about) != 0 || !S_ISREG(about.st_mode)) return;
     // Without the seal its owner could shrink it while it is read.
     const int seals = fcntl(file.fd(), F_GET_SEALS);
@@ -152,7 +152,7 @@ std::vector<ProcessPage> read_pages() {
   std::vector<ProcessPage> pages;
   const uid_t user = geteuid();
   for (const int pid : numbers_in("/proc")) {
-    struct stat about{};
+    struct stat about {};
     if (stat(("/proc/" + std::to_string(pid)).c_str(), &about) != 0 || about.st_uid != user) continue;
     if (auto page = find_page(pid)) pages.push_back(*std::move(page));
   }

@@ -28,9 +28,10 @@ std::string board(const Machine& machine, const DeviceLoad& device) {
 }
 
 std::string usages(const Machine& /*machine*/, const DeviceLoad& device) {
-  return line("DDR Capacity(MB)", 0) + line("DDR Usage Rate(%)", 0) + line("HBM Capacity(MB)", megabytes(device.total)) +
-         line("HBM Usage Rate(%)", rate(device)) + line("Aicore Usage Rate(%)", device.busy) +
-         line("Aivector Usage Rate(%)", device.busy) + line("NPU Utilization(%)", device.busy);
+  return line("DDR Capacity(MB)", 0) + line("DDR Usage Rate(%)", 0) +
+         line("HBM Capacity(MB)", megabytes(device.total)) + line("HBM Usage Rate(%)", rate(device)) +
+         line("Aicore Usage Rate(%)", device.busy) + line("Aivector Usage Rate(%)", device.busy) +
+         line("NPU Utilization(%)", device.busy);
 }
 
 std::string memory(const Machine& machine, const DeviceLoad& device) {
@@ -75,11 +76,10 @@ struct Type {
   std::string_view name;
   std::string (*describe)(const Machine&, const DeviceLoad&);  // null: answered for all devices at once
 };
-constexpr std::array kTypes{
-    Type{"board", &board},       Type{"common", &common},     Type{"health", &health},
-    Type{"memory", &memory},     Type{"power", &power},       Type{"proc-info", nullptr},
-    Type{"proc-mem", &processes}, Type{"product", &product},  Type{"temp", &temperature},
-    Type{"topo", nullptr},       Type{"usages", &usages}};
+constexpr std::array kTypes{Type{"board", &board},        Type{"common", &common},   Type{"health", &health},
+                            Type{"memory", &memory},      Type{"power", &power},     Type{"proc-info", nullptr},
+                            Type{"proc-mem", &processes}, Type{"product", &product}, Type{"temp", &temperature},
+                            Type{"topo", nullptr},        Type{"usages", &usages}};
 
 // All software NPUs copy through the host's memory.
 std::string topology(const Machine& machine) {

@@ -16,8 +16,8 @@ std::string quoted(std::string_view words) {
 }
 
 std::string process_object(const ProcessLoad& process) {
-  return text("{\"pid\": ", process.pid, ", \"name\": ", quoted(process.name),
-              ", \"memory_bytes\": ", process.used, ", \"utilization_percent\": ", process.busy, "}");
+  return text("{\"pid\": ", process.pid, ", \"name\": ", quoted(process.name), ", \"memory_bytes\": ", process.used,
+              ", \"utilization_percent\": ", process.busy, "}");
 }
 
 std::string modelled(const Soc& soc, const DeviceLoad& device) {

@@ -24,8 +24,7 @@ std::string plain_rule() { return text('+', std::string(kAll, '-'), "+\n"); }
 std::string row(std::string_view first, std::string_view second, std::string_view third) {
   return text("| ", left(first, kFirst - 1), "| ", left(second, kSecond - 1), "| ", left(third, kThird - 1), "|\n");
 }
-std::string process_row(std::string_view device, std::string_view pid, std::string_view name,
-                        std::string_view memory) {
+std::string process_row(std::string_view device, std::string_view pid, std::string_view name, std::string_view memory) {
   return text("| ", left(device, kFirst - 1), "| ", left(pid, kSecond - 1), "| ", left(name, kName - 1), "| ",
               left(memory, kMemory - 1), "|\n");
 }
@@ -48,8 +47,7 @@ std::string device_rows(const Machine& machine, const DeviceLoad& device) {
   const bool is_a3 = soc.layout() == Layout::kAtlasA3;
   // The power of an NPU of two chips is its first one's.
   const std::string power = chip > 0 ? "-" : watts(soc.power_w(device.busy));
-  const std::string second =
-      is_a3 ? left(std::to_string(chip), 6) + std::to_string(device.id) : std::to_string(chip);
+  const std::string second = is_a3 ? left(std::to_string(chip), 6) + std::to_string(device.id) : std::to_string(chip);
   return row(left(std::to_string(machine.npu_of(device)), 6) + soc.short_name(), "OK",
              three(power, std::to_string(soc.temperature_c(device.busy)), of_total(0, 0))) +
          row(second, bus_id(device.id),
@@ -83,18 +81,18 @@ std::string process_rows(const Machine& machine) {
 }  // namespace
 
 std::string process_table(const Machine& machine) {
-  return rule('-') +
-         process_row("NPU     Chip", "Process id", "Process name", "Process memory(MB)") + rule('=') +
+  return rule('-') + process_row("NPU     Chip", "Process id", "Process name", "Process memory(MB)") + rule('=') +
          process_rows(machine);
 }
 
 std::string table(const Machine& machine) {
   const std::string version(machine.soc.driver_version());
   const std::string chip = machine.soc.layout() == Layout::kAtlasA3 ? "Chip  Phy-ID" : "Chip";
-  std::string out = plain_rule() +
-                    wide_row(left("npu-smi " + version, 33) + left("Version: " + version, 30) + "softnpu, a software NPU") +
-                    rule('-') + row("NPU   Name", "Health", three("Power(W)", "Temp(C)", "Hugepages-Usage(page)")) +
-                    row(chip, "Bus-Id", three("AICore(%)", "Memory-Usage(MB)", "HBM-Usage(MB)")) + rule('=');
+  std::string out =
+      plain_rule() +
+      wide_row(left("npu-smi " + version, 33) + left("Version: " + version, 30) + "softnpu, a software NPU") +
+      rule('-') + row("NPU   Name", "Health", three("Power(W)", "Temp(C)", "Hugepages-Usage(page)")) +
+      row(chip, "Bus-Id", three("AICore(%)", "Memory-Usage(MB)", "HBM-Usage(MB)")) + rule('=');
   for (const DeviceLoad& device : machine.devices) {
     out += device_rows(machine, device) + (ends_npu(machine, device) ? rule('=') : plain_rule());
   }

@@ -51,7 +51,9 @@ class Executor {
   void add_inline(uint64_t count) noexcept;
 
   // Total time that tasks have run, on the thread or inline; tasks that ran at the same time count each.
-  std::chrono::nanoseconds busy() const { return std::chrono::nanoseconds(status_.busy.load(std::memory_order_relaxed)); }
+  std::chrono::nanoseconds busy() const {
+    return std::chrono::nanoseconds(status_.busy.load(std::memory_order_relaxed));
+  }
 
   // Whether no task has run on the thread for some time, as when a program waits for each launch.
   bool idle_long_enough() const { return idle_long_enough_.load(std::memory_order_relaxed); }
@@ -82,7 +84,7 @@ class Executor {
 
   DeviceStatus& status_;
   const TickRate rate_;
-  std::atomic<uint64_t> inline_ticks_{0};  // not in status_.busy yet
+  std::atomic<uint64_t> inline_ticks_{0};     // not in status_.busy yet
   std::atomic<bool> idle_long_enough_{true};  // written by the thread
   std::atomic<uint64_t> fused_tasks_{0};
   std::atomic<uint64_t> pushes_{0};  // written under mutex_, read without
