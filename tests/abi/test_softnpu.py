@@ -1,7 +1,9 @@
 """`python -m torch_npu.softnpu`: for programs with their own CANN application."""
 
+import configparser
 import ctypes
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -61,6 +63,24 @@ def test_the_toolkit_is_laid_out_as_an_installed_one(toolkit):
     variables = "$ASCEND_TOOLKIT_HOME:$ASCEND_HOME_PATH:${LD_LIBRARY_PATH%%:*}:${PATH%%:*}"
     printed = shell(f'source "{toolkit}/set_env.sh" && echo "{variables}"').strip()
     assert printed.split(":") == [str(toolkit)] * 2 + [f"{toolkit}/lib64", f"{toolkit}/bin"]
+
+
+def test_the_toolkit_has_its_version_and_the_sizes_of_the_soc(toolkit):
+    folder = toolkit / f"{platform.machine()}-linux"
+    library = ctypes.CDLL(str(toolkit / "lib64" / "libascendcl.so"))
+    version = ctypes.create_string_buffer(128)
+    assert library.aclsysGetVersionStr(b"toolkit", version) == 0
+    assert (
+        folder / "ascend_toolkit_install.info"
+    ).read_text() == f"version={version.value.decode()}\n"
+    name = shell(
+        f'source "{toolkit}/set_env.sh" && python3 -c "import acl; print(acl.get_soc_name())"'
+    ).strip()
+    config = configparser.ConfigParser()
+    config.read(folder / "data" / "platform_config" / f"{name}.ini")
+    assert config["version"]["SoC_version"] == name
+    assert int(config["SoCInfo"]["vector_core_cnt"]) == 2 * int(config["SoCInfo"]["cube_core_cnt"])
+    assert int(config["AICoreSpec"]["ub_size"]) == 192 << 10
 
 
 def test_npu_smi_names_the_soc_in_line_7(toolkit):
