@@ -16,6 +16,7 @@
 #include "runtime/memory/region.h"
 #include "runtime/memory/virtual_memory.h"
 #include "runtime/memory/write_epochs.h"
+#include "runtime/overflow.h"
 #include "runtime/stream/core_limits.h"
 #include "runtime/stream/executor.h"
 #include "runtime/stream/stream.h"
@@ -34,6 +35,7 @@ class Device {
   Heap& heap() { return heap_; }
   VirtualMemory& virtual_memory() { return virtual_memory_; }
   CoreLimits& core_limits() { return core_limits_; }
+  Overflow& overflow() { return overflow_; }
   WriteEpochs& write_epochs() { return write_epochs_; }
 
   // The write epoch of [address, address + bytes). False if the range can also be written by another process or through
@@ -97,6 +99,7 @@ class Device {
   VirtualMemory virtual_memory_;
   WriteEpochs write_epochs_;
   CoreLimits core_limits_;
+  Overflow overflow_;
   std::atomic<uint64_t> resets_{0};
   Executor executor_;
   mutable std::mutex mutex_;  // guards all members below
