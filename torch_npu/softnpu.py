@@ -11,6 +11,7 @@ CANN applications (the official plug-in, a C program) find the software NPU if t
 import argparse
 import hashlib
 import os
+import platform
 import sys
 from pathlib import Path
 
@@ -72,7 +73,8 @@ def cann_dir() -> Path:
     name = hashlib.sha256(os.fsencode(toolkit)).hexdigest()[:12]
     folder = Path(cache).absolute() / "torch_npu" / f"cann-{name}"
     folder.mkdir(parents=True, exist_ok=True)
-    for part in ("include", "bin", "set_env.sh"):
+    parts = ("include", "bin", "python", "set_env.sh", f"{platform.machine()}-linux")
+    for part in parts:
         _link(folder / part, toolkit / part)
     _link(folder / "lib64", libraries)
     return folder

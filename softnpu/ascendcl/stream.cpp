@@ -159,7 +159,10 @@ aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType
     SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
     switch (stmAttrType) {
       case ACL_STREAM_ATTR_FAILURE_MODE: return set_failure_mode(*target, value->failureMode);
-      case ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK: target->overflow_switch() = value->overflowSwitch; break;
+      case ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK:
+        target->overflow_switch() = value->overflowSwitch;
+        if (value->overflowSwitch != 0) softnpu::Overflow::watch();
+        break;
       case ACL_STREAM_ATTR_USER_CUSTOM_TAG: target->tag() = value->userCustomTag; break;
       case ACL_STREAM_ATTR_CACHE_OP_IFNO: break;  // profiler cache of operators; there is no profiler yet
       default:

@@ -111,6 +111,7 @@ Status current_launch(const char* op, Repeatable* repeatable, std::shared_ptr<co
     auto launched = std::make_shared<LaunchTemplate>(LaunchTemplate{op, {}});
     SOFTNPU_RETURN_IF_ERROR(repeatable->call->rebind(repeatable->addresses, &launched->plan));
     SOFTNPU_RETURN_IF_ERROR(check_workspace(launched->plan));
+    launched->outputs = take_outputs(op);
     repeatable->launched = std::move(launched);
     repeatable->is_stale = false;
   }
@@ -138,7 +139,11 @@ Status launch_repeatable(const char* op, void* workspace, uint64_t workspace_siz
 Status run(const LaunchTemplate& launched, const LaunchContext& context) {
   const LauncherThreads threads(context.threads);
   try {
-    return launched.plan.run(context.workspace);
+    Status status = launched.plan.run(context.workspace);
+    if (context.overflow != SOFTNPU_OVERFLOW_IGNORED && status.is_ok()) {
+      check_outputs(*launched.outputs, context.overflow);
+    }
+    return status;
   } catch (const std::exception& e) {
     return {kOperatorError, e.what()};
   }
@@ -159,9 +164,12 @@ Pool<Planned>& executors() {
 }
 
 Status submit(Planned* planned, aclrtStream stream) {
-  const auto& [op, plan] = planned->launched();
+  const auto& [op, plan, outputs] = planned->launched();
+  if (outputs != nullptr) planned->context.overflow = softnpuGetOverflowMode(stream);
+  // What is checked after the work runs alone.
+  const bool is_fusible = plan.fusible != nullptr && planned->context.overflow == SOFTNPU_OVERFLOW_IGNORED;
   planned->context.threads = plan.is_small() && plan.fusible == nullptr ? 1 : most_threads();
-  if (plan.fusible != nullptr) {
+  if (is_fusible) {
     const bool has_output = !plan.written.empty();
     const void* output =
         has_output ? std::ranges::max_element(plan.written, {}, &softnpuRange::bytes)->address : nullptr;
@@ -172,7 +180,7 @@ Status submit(Planned* planned, aclrtStream stream) {
                          &run_launch,
                          [](void* opaque) { executors().recycle(static_cast<Planned*>(opaque)); },
                          planned,
-                         plan.fusible != nullptr ? &planned->fusible : nullptr,
+                         is_fusible ? &planned->fusible : nullptr,
                          plan.written.data(),
                          plan.written.size()};
   const aclError code = softnpuLaunch(stream, &task);
@@ -193,7 +201,8 @@ Status dead_argument(size_t position) {
           text("argument ", position, " is no live object: it, or one in its list, was destroyed or never made")};
 }
 
-PendingPlan::PendingPlan(const char* op) : planned_(executors().make(op)) {}
+// What an earlier call collected, and then failed, is dropped.
+PendingPlan::PendingPlan(const char* op) : planned_(executors().make(op)) { (void)take_outputs(op); }
 
 PendingPlan::~PendingPlan() {
   if (planned_ != nullptr) executors().destroy(planned_);
@@ -210,6 +219,7 @@ Status PendingPlan::hand_out(uint64_t* workspace_size, aclOpExecutor** executor)
   const Plan& plan = planned_->own.plan;
   SOFTNPU_RETURN_IF_ERROR(check_workspace(plan));
   *workspace_size = plan.workspace_bytes.bytes();
+  planned_->own.outputs = take_outputs(planned_->own.op);
   *executor = reinterpret_cast<aclOpExecutor*>(executors().name(std::exchange(planned_, nullptr)));
   return Status::ok();
 }
@@ -237,6 +247,7 @@ Status launch_plan(const char* op, Plan plan, aclrtStream stream) {
   SOFTNPU_RETURN_IF_ERROR(make_workspace(plan, &workspace));
   Planned* planned = make_launch(op);
   planned->own.plan = std::move(plan);
+  planned->own.outputs = take_outputs(op);
   planned->context.workspace = workspace.get();
   planned->context.own_workspace = std::move(workspace);
   return submit(planned, stream);

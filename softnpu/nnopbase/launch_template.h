@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "nnopbase/overflow.h"
 #include "nnopbase/plan.h"
 
 namespace softnpu {
@@ -12,6 +13,7 @@ namespace softnpu {
 struct LaunchTemplate {
   const char* op;  // the C name without the phase, a literal
   Plan plan;
+  std::shared_ptr<const FloatOutputs> outputs = nullptr;  // to be checked after the work; null: none
 };
 
 struct FreeHostBlock {
@@ -23,6 +25,7 @@ struct LaunchContext {
   void* workspace = nullptr;  // its address for host kernels
   int threads = 1;            // the number of threads that it may use
   HostBlock own_workspace;    // for plans launched without an executor
+  softnpuOverflowMode overflow = SOFTNPU_OVERFLOW_IGNORED;
 };
 
 // Does the work; an exception is a status.

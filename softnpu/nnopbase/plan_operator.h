@@ -31,6 +31,7 @@
 #include "base/border.h"
 #include "base/text.h"
 #include "nnopbase/executor.h"
+#include "nnopbase/overflow.h"
 #include "nnopbase/overlap.h"
 #include "nnopbase/written.h"
 
@@ -71,6 +72,7 @@ requires(sizeof...(Args) > 0) [[gnu::noinline]] aclnnStatus
     if (!((++position, has_distinct_elements(args)) && ...)) return overlapping_argument(position);
     PendingPlan pending(op);
     SOFTNPU_RETURN_IF_ERROR(planner(args..., pending.plan()));
+    if (softnpuWatchesOverflow() != 0) (collect_if_read(args), ...);
     (add_if_written(args, pending.plan()), ...);
     using Given = CallArguments<Args...>;
     static_assert(sizeof(Given) <= PendingPlan::kArgumentBytes && std::is_trivially_destructible_v<Given>);

@@ -1,6 +1,7 @@
 #include "nnopbase/written.h"
 
 #include "nnopbase/format.h"
+#include "nnopbase/overflow.h"
 
 namespace softnpu {
 
@@ -12,6 +13,7 @@ void add_written(const aclTensor* out, Plan* plan) {
     for (int64_t storage_shape : out->storage_dims) bytes.bytes *= static_cast<size_t>(storage_shape);
   }
   if (bytes.bytes > 0) plan->written.push_back(bytes);
+  if (softnpuWatchesOverflow() != 0) collect_output(out);
 }
 
 void add_written(const aclTensorList* out, Plan* plan) {

@@ -154,6 +154,7 @@ Status parse_config(const char* (*get)(const char*), Config* out) {
   out->cores = std::max(1, usable_cores() / processes);
   int count = std::min(processes, kMaxDevices);
   SOFTNPU_RETURN_IF_ERROR(parse_int(get, "SOFTNPU_DEVICE_COUNT", 0, kMaxDevices, &count));
+  out->installed = count;
   SOFTNPU_RETURN_IF_ERROR(parse_visible(get, count, &out->devices));
   SOFTNPU_RETURN_IF_ERROR(parse_int(get, "SOFTNPU_CORES", 1, 1024, &out->cores));
   out->hbm_bytes = 0;

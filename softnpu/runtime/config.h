@@ -20,6 +20,7 @@ struct Config {
   // machine's memory and cores.
   std::vector<int> devices = {0};
   int device_count() const { return static_cast<int>(devices.size()); }
+  int installed = 1;                           // SOFTNPU_DEVICE_COUNT: devices of the machine, visible or not
   int cores = 1;                               // SOFTNPU_CORES: host threads that emulate the cores of one device
   size_t hbm_bytes = 0;                        // SOFTNPU_HBM: capacity of each device
   InlineMode inline_mode = InlineMode::kAuto;  // SOFTNPU_INLINE

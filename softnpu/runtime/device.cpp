@@ -9,6 +9,7 @@
 #include "runtime/config.h"
 #include "runtime/memory/address_lock.h"
 #include "runtime/memory/limits.h"
+#include "runtime/status_page.h"
 
 namespace softnpu {
 namespace {
@@ -45,7 +46,10 @@ Status Device::create(int32_t id, std::unique_ptr<Device>* out) {
   const size_t capacity = config().hbm_bytes;
   SOFTNPU_RETURN_IF_ERROR(map(region.get(), id, capacity));
   // Not make_unique: the constructor is private, so that every device has its memory.
-  out->reset(new Device(id, std::move(region), capacity));
+  DeviceStatus& shown = StatusPage::get().device(id);
+  shown.number.store(static_cast<uint32_t>(config().devices.at(static_cast<size_t>(id))), std::memory_order_relaxed);
+  shown.capacity.store(capacity, std::memory_order_relaxed);
+  out->reset(new Device(id, std::move(region), capacity, &shown));
   return Status::ok();
 }
 

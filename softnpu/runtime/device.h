@@ -11,10 +11,12 @@
 #include <utility>
 
 #include "base/status.h"
+#include "base/status_layout.h"
 #include "runtime/memory/heap.h"
 #include "runtime/memory/region.h"
 #include "runtime/memory/virtual_memory.h"
 #include "runtime/memory/write_epochs.h"
+#include "runtime/overflow.h"
 #include "runtime/stream/core_limits.h"
 #include "runtime/stream/executor.h"
 #include "runtime/stream/stream.h"
@@ -33,12 +35,15 @@ class Device {
   Heap& heap() { return heap_; }
   VirtualMemory& virtual_memory() { return virtual_memory_; }
   CoreLimits& core_limits() { return core_limits_; }
+  Overflow& overflow() { return overflow_; }
   WriteEpochs& write_epochs() { return write_epochs_; }
 
   // The write epoch of [address, address + bytes). False if the range can also be written by another process or through
   // another mapping.
   bool last_write_epoch(const void* address, size_t bytes, uint64_t* epoch) const;
   const Executor& executor() const { return executor_; }
+  // Whether the process uses the device, for npu-smi.
+  void show_open(bool is_open) { status_.is_open.store(is_open ? 1 : 0, std::memory_order_relaxed); }
   // See Executor.
   void leave_overdue(std::chrono::nanoseconds limit) { executor_.leave_overdue(limit); }
 
@@ -78,19 +83,23 @@ class Device {
   void stop(bool lets_go);
 
  private:
-  Device(int32_t id, std::unique_ptr<Region> region, size_t capacity)
+  Device(int32_t id, std::unique_ptr<Region> region, size_t capacity, DeviceStatus* status)
       : id_(id),
+        status_(*status),
         region_(std::move(region)),
-        heap_(region_.get(), capacity),
+        heap_(region_.get(), capacity, &status->used),
         virtual_memory_(region_.get(), &heap_),
-        write_epochs_(*region_) {}
+        write_epochs_(*region_),
+        executor_(status) {}
 
   const int32_t id_;
+  DeviceStatus& status_;
   const std::unique_ptr<Region> region_;
   Heap heap_;
   VirtualMemory virtual_memory_;
   WriteEpochs write_epochs_;
   CoreLimits core_limits_;
+  Overflow overflow_;
   std::atomic<uint64_t> resets_{0};
   Executor executor_;
   mutable std::mutex mutex_;  // guards all members below

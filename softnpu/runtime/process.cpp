@@ -162,6 +162,7 @@ Context* Process::add_context(Device* device) {
     contexts_.erase(entry);
     throw;
   }
+  device->show_open(true);
   return handle;
 }
 
@@ -201,6 +202,7 @@ Status Process::release_device(int32_t id, Device* device_ptr) {
     }
     // Under the same lock as the contexts: another thread may set up the device again after this.
     streams = device_ptr->take_streams();
+    device_ptr->show_open(false);
   }
   Device::end(streams);
   device_ptr->write_epochs().clear();

@@ -1,8 +1,9 @@
 """Writes the toolkit's folder: ``python -m softnpu.toolkit --output FOLDER TABLE...``.
 
 Below FOLDER: ``include/acl``, ``include/aclnn``, ``include/aclnnop`` with a header for each family of operators,
-``ascendc/include`` for kernels, ``bin`` with ``ascendc`` and ``npu-smi``, and ``set_env.sh``. ``lib64`` is the folder
-of the libraries; torch_npu/softnpu.py links it.
+``ascendc/include`` for kernels, ``bin`` with ``ascendc`` and ``npu-smi``, ``python/site-packages`` with the module
+``acl``, data files below ``x86_64-linux`` or ``aarch64-linux``, and ``set_env.sh``. ``lib64`` is the folder of the
+libraries; torch_npu/softnpu.py links it.
 """
 
 import argparse
@@ -15,13 +16,14 @@ from pathlib import Path
 
 from softnpu.opgen.model import Operator, header_of
 from softnpu.opgen.parse import parse
+from softnpu.toolkit import platform_files
 from softnpu.toolkit.headers import HeaderError, headers, read_names
 
 _SOURCE = Path(__file__).resolve().parent
 _INCLUDE = _SOURCE.parent / "include"
 _KERNEL_INCLUDE = _SOURCE.parent / "ascendc" / "include"
 # softnpu/include/softnpu is of this project only.
-_COPIED = ("acl", "aclnn", "profiling", "runtime")
+_COPIED = ("acl", "aclnn", "dcmi", "profiling", "runtime")
 # Programs include aclnn_base.h for the functions that make the objects.
 _BASE = "aclnn/aclnn_base.h"
 _BASE_MORE = '\n#include "aclnn/acl_meta.h"\n'
@@ -74,7 +76,11 @@ def write(output: Path, operators: Iterable[Operator]) -> None:
     for name, text in (written | by_hand).items():
         (folder / name).write_text(text)
     _make_relative(output / "include")
-    shutil.copytree(_SOURCE / "bin", output / "bin")
+    for name in ("bin", "python"):
+        shutil.copytree(_SOURCE / name, output / name, ignore=shutil.ignore_patterns("__pycache__"))
+    platform_files.write(
+        output, platform_files.cann_version(_SOURCE.parent / "ascendcl" / "init.cpp")
+    )
     _write_kernel_headers(output / "ascendc" / "include")
     shutil.copy(_SOURCE / "set_env.sh", output / "set_env.sh")
 

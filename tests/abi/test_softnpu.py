@@ -1,7 +1,9 @@
 """`python -m torch_npu.softnpu`: for programs with their own CANN application."""
 
+import configparser
 import ctypes
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -63,13 +65,31 @@ def test_the_toolkit_is_laid_out_as_an_installed_one(toolkit):
     assert printed.split(":") == [str(toolkit)] * 2 + [f"{toolkit}/lib64", f"{toolkit}/bin"]
 
 
+def test_the_toolkit_has_its_version_and_the_sizes_of_the_soc(toolkit):
+    folder = toolkit / f"{platform.machine()}-linux"
+    library = ctypes.CDLL(str(toolkit / "lib64" / "libascendcl.so"))
+    version = ctypes.create_string_buffer(128)
+    assert library.aclsysGetVersionStr(b"toolkit", version) == 0
+    assert (
+        folder / "ascend_toolkit_install.info"
+    ).read_text() == f"version={version.value.decode()}\n"
+    name = shell(
+        f'source "{toolkit}/set_env.sh" && python3 -c "import acl; print(acl.get_soc_name())"'
+    ).strip()
+    config = configparser.ConfigParser()
+    config.read(folder / "data" / "platform_config" / f"{name}.ini")
+    assert config["version"]["SoC_version"] == name
+    assert int(config["SoCInfo"]["vector_core_cnt"]) == 2 * int(config["SoCInfo"]["cube_core_cnt"])
+    assert int(config["AICoreSpec"]["ub_size"]) == 192 << 10
+
+
 def test_npu_smi_names_the_soc_in_line_7(toolkit):
     library = ctypes.CDLL(str(toolkit / "lib64" / "libascendcl.so"))
     library.aclrtGetSocName.restype = ctypes.c_char_p
     third = shell(f"{toolkit}/bin/npu-smi info | awk 'NR == 7 {{print $3}}'").strip()
     assert f"Ascend{third}" == library.aclrtGetSocName().decode()
     lines = shell(f"SOFTNPU_DEVICE_COUNT=3 {toolkit}/bin/npu-smi info").splitlines()
-    assert [line.split()[1] for line in lines[6::3]] == ["0", "1", "2"]
+    assert [line.split()[1] for line in lines[6:15:3]] == ["0", "1", "2"]
     assert len({len(line) for line in lines}) == 1
     assert subprocess.run([toolkit / "bin" / "npu-smi"], capture_output=True).returncode == 1
 

@@ -79,13 +79,6 @@ print(torch.npu.can_device_access_peer(0, 1), torch.npu.can_device_access_peer("
         torch.npu.can_device_access_peer(-1, 0)
 
 
-@pytest.mark.api("torch.npu.utilization")
-def test_the_load_is_in_percent():
-    assert 0 <= torch.npu.utilization() <= 100
-    with pytest.raises(AssertionError, match="Invalid device id: npu:99"):
-        torch.npu.utilization(99)
-
-
 @pytest.mark.api("torch.npu.current_blas_handle", "torch.npu.utils.current_blas_handle")
 def test_there_is_no_blas_handle():
     for module in (torch.npu, torch.npu.utils):

@@ -24,7 +24,7 @@ def found(source):
         ("import torch\ntorch.cuda.synchronize()", [(2, "torch.cuda.synchronize", "mapped", "torch.npu.synchronize")]),
         ("import torch as t\nt.cuda.empty_cache", [(2, "torch.cuda.empty_cache", "mapped", "torch.npu.empty_cache")]),
         ("import torch.cuda as c\nc.seed()", [(2, "torch.cuda.seed", "mapped", "torch.npu.seed")]),
-        ("from torch import cuda\ncuda.power_draw()", [(2, "torch.cuda.power_draw", "absent", "")]),
+        ("from torch import cuda\ncuda.list_gpu_processes()", [(2, "torch.cuda.list_gpu_processes", "absent", "")]),
         ("x.cuda()", [(1, ".cuda", "mapped", "torch.Tensor.npu")]),
         ("f('cuda:1')", [(1, "'cuda:1'", "mapped", "npu:1")]),
         ("f(f'cuda:{i}')", [(1, "'cuda:'", "mapped", "npu:")]),
@@ -115,14 +115,14 @@ def test_files_that_cannot_be_read_have_a_line_each_and_the_rest_is_scanned(tmp_
 def test_exit_codes_and_json(tmp_path, capsys):
     good, absent = tmp_path / "good.py", tmp_path / "absent.py"
     good.write_text("import torch\ntorch.cuda.synchronize()\n")
-    absent.write_text("import torch\ntorch.cuda.power_draw()\n")
+    absent.write_text("import torch\ntorch.cuda.list_gpu_processes()\n")
     assert main([str(good)]) == 0
     assert main([str(absent)]) == 1
     capsys.readouterr()
     assert main(["--json", str(good), str(absent), str(tmp_path / "none.py")]) == 2
     parsed = json.loads(capsys.readouterr().out)
     assert parsed["files"][str(absent)] == [
-        {"line": 2, "column": 0, "what": "torch.cuda.power_draw", "status": "absent", "on_npu": ""}
+        {"line": 2, "column": 0, "what": "torch.cuda.list_gpu_processes", "status": "absent", "on_npu": ""}
     ]
     assert list(parsed["errors"]) == [str(tmp_path / "none.py")]
 
@@ -137,12 +137,12 @@ def test_a_notebook_is_scanned_by_code_cell(tmp_path, capsys):
         ("markdown", "torch.cuda"),
         ("code", ["%matplotlib inline\n", "import torch\n", "!pip list\n", "files = !ls\n"]),
         ("code", "%%bash\ntorch.cuda.no python here("),
-        ("code", "torch?\nif True:\n    %time x = 1\ntorch.cuda.power_draw()"),
+        ("code", "torch?\nif True:\n    %time x = 1\ntorch.cuda.list_gpu_processes()"),
     )
     assert main([str(tmp_path)]) == 1
     table = capsys.readouterr().out.splitlines()
     assert table[0] == f"{tmp_path / 'train.ipynb'}, cell 3"
-    assert table[1].split() == ["4", "absent", "torch.cuda.power_draw"]
+    assert table[1].split() == ["4", "absent", "torch.cuda.list_gpu_processes"]
     assert len(table) == 3
     _notebook(tmp_path / "other.ipynb", ("code", "import torch"))
     assert main([str(tmp_path / "other.ipynb")]) == 0

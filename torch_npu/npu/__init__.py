@@ -40,7 +40,6 @@ from torch_npu.npu.capability import (
     current_blas_handle,
     get_device_capability,
     is_bf16_supported,
-    utilization,
 )
 from torch_npu.npu.deterministic import (
     _get_deterministic_level as _get_deterministic_level,
@@ -113,6 +112,13 @@ from torch_npu.npu.memory import (
     reset_peak_memory_stats,
     set_per_process_memory_fraction,
     use_mem_pool,
+)
+from torch_npu.npu.monitor import (
+    clock_rate,
+    memory_usage,
+    power_draw,
+    temperature,
+    utilization,
 )
 from torch_npu.npu.mstx import mstx
 from torch_npu.npu.named_options import (
@@ -216,6 +222,7 @@ __all__ = [
     "change_current_allocator",
     "check_uce_in_memory",
     "clear_npu_overflow_flag",
+    "clock_rate",
     "config",
     "conv",
     "current_blas_handle",
@@ -287,12 +294,14 @@ __all__ = [
     "memory_stats",
     "memory_stats_as_nested_dict",
     "memory_summary",
+    "memory_usage",
     "mstx",
     "npu_config",
     "npurt",
     "obfuscation_calculate",
     "obfuscation_finalize",
     "obfuscation_initialize",
+    "power_draw",
     "preferred_linalg_library",
     "profiler",
     "reset_accumulated_host_memory_stats",
@@ -329,6 +338,7 @@ __all__ = [
     "stream",
     "stress_detect",
     "synchronize",
+    "temperature",
     "unavailable_reason",
     "use_compatible_impl",
     "use_mem_pool",

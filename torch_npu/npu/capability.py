@@ -1,15 +1,11 @@
 """What a device can do, under torch.cuda's names."""
 
-import os
 import re
-import time
 
 from torch_npu._core import devices, environment
-from torch_npu._core.errors import ErrCode, pta_error
 from torch_npu._core.warnings import warn
-from torch_npu.npu.device import device_count
+from torch_npu.npu.monitor import checked
 
-_SAMPLE_SECONDS = 0.02
 _CAPABILITY = "TORCH_NPU_DEVICE_CAPABILITY"
 
 
@@ -46,39 +42,13 @@ def get_device_capability(device: devices.Device = None) -> tuple[int, int] | No
     return int(found[1]), int(found[2])
 
 
-def _checked(device: devices.Device, what: str) -> int:
-    index = device if isinstance(device, int) else devices.device_index(device)
-    if not 0 <= index < device_count():
-        raise AssertionError(
-            f"Invalid {what} id: npu:{index}, there are {device_count()} devices"
-            + pta_error(ErrCode.VALUE)
-        )
-    return index
-
-
 def can_device_access_peer(device_id: devices.Device, peer_device_id: devices.Device) -> bool:
     """Whether one device can read and write the memory of another: True for two software NPUs of one process.
 
     Raises:
         AssertionError: a device does not exist.
     """
-    return _checked(device_id, "device") != _checked(peer_device_id, "peer device")
-
-
-def utilization(device: devices.Device = None) -> int:
-    """The load of the host cores that play the device, by this process, in percent.
-
-    Measured for 20 ms, during which the call waits.
-
-    Raises:
-        AssertionError: the device does not exist.
-    """
-    _checked(device, "device")
-    cores = len(os.sched_getaffinity(0))
-    wall, busy = time.perf_counter(), time.process_time()
-    time.sleep(_SAMPLE_SECONDS)
-    wall, busy = time.perf_counter() - wall, time.process_time() - busy
-    return min(100, round(100 * busy / (wall * cores)))
+    return checked(device_id, "device") != checked(peer_device_id, "peer device")
 
 
 def current_blas_handle() -> None:

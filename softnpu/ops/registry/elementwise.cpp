@@ -1,12 +1,20 @@
 // Elementwise operators invoked by type name.
 
+#include <cstring>
+
+#include "acl/rt/device.h"
 #include "ops/core/iterate/view.h"
+#include "ops/core/tensor_memory.h"
 #include "ops/math/elementwise/operators.h"
 #include "ops/registry/infer.h"
+#include "ops/registry/invalid_call.h"
 #include "ops/registry/registry.h"
+#include "softnpu/overflow.h"
 
 namespace softnpu {
 namespace {
+
+constexpr int64_t kStatusWords = 8;  // of an overflow status
 
 template <MapOp op>
 Status plan_unary(Operands& of, Plan* plan) {
@@ -143,9 +151,39 @@ Status plan_threshold(Operands& of, Plan* plan) {
   return unary(MapOp::kThreshold, of.in(0), {&threshold, &value}, of.out(), plan);
 }
 
-// On overflow kernels yield infinities and NaN, and record no status: it is always 0, in eight words.
-Status float_status(aclDataType dtype, aclTensor& data) { return sized(ints({8}), dtype, data); }
-Status plan_none(Operands& /*of*/, Plan* plan) { return plan_nothing(plan); }
+// The device's overflow flag, in the first of eight words.
+Status float_status(aclDataType dtype, aclTensor& data) { return sized(ints({kStatusWords}), dtype, data); }
+
+// Plans what happens to the flag of the calling thread's device: it is written into `status`, or cleared.
+Status plan_flag(const aclTensor* status, bool clears, Plan* plan) {
+  int32_t device = 0;
+  if (aclrtGetDevice(&device) != ACL_SUCCESS) return {ACLNN_ERR_PARAM_INVALID, "the calling thread has no device"};
+  void* words = nullptr;
+  if (status != nullptr) {
+    SOFTNPU_RETURN_IF_ERROR(tensor_memory(*status, "data", &words));
+    if (element_count(*status) != kStatusWords || !is_dense(*status)) {
+      return invalid_call("the status has eight words without gaps");
+    }
+  }
+  const bool is_float = status != nullptr && status->dtype == ACL_FLOAT;
+  plan->work = 0;
+  plan->run = [device, clears, words, is_float](void* /*workspace*/) {
+    if (clears) softnpuClearOverflow(device);
+    if (words == nullptr) return Status::ok();
+    const bool is_raised = !clears && softnpuGetOverflow(device) != 0;
+    std::memset(words, 0, kStatusWords * sizeof(float));
+    if (is_float) {
+      static_cast<float*>(words)[0] = is_raised ? 1.0F : 0.0F;
+    } else {
+      static_cast<int32_t*>(words)[0] = is_raised ? 1 : 0;
+    }
+    return Status::ok();
+  };
+  return Status::ok();
+}
+Status plan_get_status(Operands& of, Plan* plan) { return plan_flag(&of.out(), false, plan); }
+Status plan_clear_status(Operands& of, Plan* plan) { return plan_flag(&of.out(), true, plan); }
+Status plan_clear_flag(Operands& /*of*/, Plan* plan) { return plan_flag(nullptr, true, plan); }
 
 }  // namespace
 

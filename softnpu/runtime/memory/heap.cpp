@@ -29,7 +29,8 @@ size_t Heap::region_size(size_t capacity) {
   return kPoisons ? 2 * round_up(capacity, Region::kHugePage) + Region::kHugePage : capacity;
 }
 
-Heap::Heap(Region* region, size_t capacity) : region_(region), capacity_(capacity) {
+Heap::Heap(Region* region, size_t capacity, std::atomic<uint64_t>* shown)
+    : region_(region), capacity_(capacity), shown_(shown) {
   add_free(blocks_.insert(make_block(0, region_->size())).position);
   poison(region_->base() + region_->kernel_offset(), region_->size());
 }
@@ -67,7 +68,7 @@ Status Heap::allocate(size_t size, void** out) {
     if (tail > 0) add_free(blocks_.insert(std::move(behind)).position);
     block->second.requested = size;
     block->second.id = ++last_id_;
-    used_ += counted;
+    set_used(used_ + counted);
     peak_ = std::max(peak_, used_);
     region_->prepare(offset, span);
     unpoison(region_->base() + offset + region_->kernel_offset(), size);
@@ -98,7 +99,7 @@ Heap::Blocks::iterator Heap::end_life(Blocks::iterator block) {
 }
 
 Heap::Blocks::iterator Heap::give_back(Blocks::iterator block) {
-  used_ -= round_up(block->second.requested, kSmallAlignment);
+  set_used(used_ - round_up(block->second.requested, kSmallAlignment));
   block->second.requested = 0;
   if (auto next = std::next(block); next != blocks_.end() && is_free(next->second)) {
     take_free(next);

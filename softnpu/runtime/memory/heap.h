@@ -34,7 +34,8 @@ class Heap {
   static size_t region_size(size_t capacity);
 
   // Borrows `region`, which must outlive it. `capacity` may be less than the region's size, which is rounded up.
-  Heap(Region* region, size_t capacity);
+  // `shown`, if not null, always has the value of used().
+  Heap(Region* region, size_t capacity, std::atomic<uint64_t>* shown = nullptr);
   Heap(const Heap&) = delete;
   Heap& operator=(const Heap&) = delete;
   ~Heap();
@@ -91,8 +92,15 @@ class Heap {
   void forget_found() { epoch_.store(next_epoch(), std::memory_order_release); }
   static uint64_t next_epoch();
 
+  // Sets used_. mutex_ is held.
+  void set_used(size_t used) {
+    used_ = used;
+    if (shown_ != nullptr) shown_->store(used, std::memory_order_relaxed);
+  }
+
   Region* region_;
   size_t capacity_;
+  std::atomic<uint64_t>* const shown_;
   std::atomic<uint64_t> epoch_{next_epoch()};  // of the blocks; unique among all heaps. Written under mutex_
   mutable std::mutex mutex_;                   // guards all members below
   Blocks blocks_;

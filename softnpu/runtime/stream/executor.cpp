@@ -83,6 +83,14 @@ void Executor::begin_operator() {
   if (executor->generation_ == current_generation) executor->since_ = Clock::now();
 }
 
+void Executor::add_inline(uint64_t count) noexcept {
+  // Reading the clock for each small task would cost as much as it does.
+  constexpr uint64_t kEnough = 100'000;
+  if (inline_ticks_.fetch_add(count, std::memory_order_relaxed) + count < kEnough) return;
+  const uint64_t taken = inline_ticks_.exchange(0, std::memory_order_relaxed);
+  status_.busy.fetch_add(rate_.to_ns(taken), std::memory_order_release);
+}
+
 bool Executor::on_executor_thread() const { return current_executor == this; }
 
 bool Executor::stopped() const {
@@ -152,8 +160,12 @@ void Executor::run(uint64_t generation) {
     lock.unlock();
     last = nullptr;
     idle_long_enough_.store(false, std::memory_order_relaxed);
+    const auto begin = static_cast<uint64_t>(start.time_since_epoch() / std::chrono::nanoseconds(1));
+    status_.since.store(begin, std::memory_order_relaxed);
     current.advance();
-    busy_.fetch_add(std::chrono::nanoseconds(Clock::now() - start).count(), std::memory_order_relaxed);
+    // A reader that sees the sum sees the end, and counts the task once.
+    status_.since.store(0, std::memory_order_relaxed);
+    status_.busy.fetch_add(steady_ns() - begin, std::memory_order_release);
   }
 }
 

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "base/status.h"
+#include "base/status_layout.h"
+#include "base/ticks.h"
 #include "runtime/stream/stream.h"
 #include "runtime/stream/stream_list.h"
 
@@ -19,7 +21,8 @@ namespace softnpu {
 
 class Executor {
  public:
-  Executor() = default;
+  // Borrows `status`, which must outlive it, and keeps its times.
+  explicit Executor(DeviceStatus* status) : status_(*status) {}
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
   ~Executor();
@@ -44,8 +47,13 @@ class Executor {
   // True after stop(): tasks enqueued from then on run on the caller's thread.
   bool stopped() const;
 
-  // Total time that tasks have run on the thread.
-  std::chrono::nanoseconds busy() const { return std::chrono::nanoseconds(busy_.load(std::memory_order_relaxed)); }
+  // Counts the time of a task that ran inline, in ticks (base/ticks.h).
+  void add_inline(uint64_t count) noexcept;
+
+  // Total time that tasks have run, on the thread or inline; tasks that ran at the same time count each.
+  std::chrono::nanoseconds busy() const {
+    return std::chrono::nanoseconds(status_.busy.load(std::memory_order_relaxed));
+  }
 
   // Whether no task has run on the thread for some time, as when a program waits for each launch.
   bool idle_long_enough() const { return idle_long_enough_.load(std::memory_order_relaxed); }
@@ -74,7 +82,9 @@ class Executor {
   // The next ready stream; null if there is none. mutex_ is held.
   std::shared_ptr<Stream> pop() noexcept;
 
-  std::atomic<int64_t> busy_{0};              // in ns
+  DeviceStatus& status_;
+  const TickRate rate_;
+  std::atomic<uint64_t> inline_ticks_{0};     // not in status_.busy yet
   std::atomic<bool> idle_long_enough_{true};  // written by the thread
   std::atomic<uint64_t> fused_tasks_{0};
   std::atomic<uint64_t> pushes_{0};  // written under mutex_, read without

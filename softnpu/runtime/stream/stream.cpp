@@ -12,6 +12,7 @@
 
 #include "base/spin.h"
 #include "base/text.h"
+#include "base/ticks.h"
 #include "base/wait.h"
 #include "runtime/config.h"
 #include "runtime/exceptions.h"
@@ -73,7 +74,9 @@ Status Stream::submit(const char* name, Cost cost, Work work, TaskTraits traits)
   if (!may_run_inline(cost) || !enter_inline()) return enqueue(std::move(task), cost);
   task.thread = this_thread();
   task.number = submitted_.load(std::memory_order_relaxed) + gate_.count_run();
+  const uint64_t begin = ticks();
   run(task);
+  executor_->add_inline(ticks() - begin);
   task.work = nullptr;  // releases its resources before the task counts as done
   leave_inline();
   return config().launch_blocking ? synchronize(std::chrono::milliseconds(-1)) : Status::ok();

@@ -107,7 +107,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void drop_capture();
 
   CoreLimits& core_limits() { return core_limits_; }
-  // The program's own number for the stream, and whether to watch for overflow. Stored; nothing reads them yet.
+  // The program's own number for the stream, stored only; and whether to watch for overflow.
   std::atomic<uint32_t>& tag() { return tag_; }
   std::atomic<uint32_t>& overflow_switch() { return overflow_switch_; }
 

@@ -5,7 +5,7 @@ from typing import NoReturn
 
 
 def explanation(name: str) -> str:
-    """The text of the error for ``name``, such as ``torch.cuda.power_draw``."""
+    """The text of the error for ``name``, such as ``torch.cuda.list_gpu_processes``."""
     return (
         f"{name} has no counterpart on npu, so transfer_to_npu cannot map it. Remove the call, or make it only where "
         "the device is a CUDA GPU; `python -m torch_npu.tools.migrate` lists all such names of a script"

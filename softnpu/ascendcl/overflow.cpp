@@ -1,0 +1,140 @@
+// Saturation and the overflow flag of devices.
+
+#include "softnpu/overflow.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "acl/rt/device.h"
+#include "acl/rt/stream.h"
+#include "ascendcl/api.h"
+#include "ascendcl/written.h"
+#include "runtime/memory/address.h"
+
+using softnpu::api;
+using softnpu::Cost;
+using softnpu::Device;
+using softnpu::guarded;
+using softnpu::Overflow;
+using softnpu::Process;
+using softnpu::require;
+using softnpu::Status;
+using softnpu::Stream;
+using softnpu::text;
+
+namespace {
+
+Status device_of(void* stream, std::shared_ptr<Stream>* target, Device** device) {
+  SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, target));
+  *device = Process::get().live_device((*target)->device());
+  return Status::ok();
+}
+
+}  // namespace
+
+aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode) {
+  return api("aclrtSetDeviceSatMode", [&]() -> Status {
+    Device* device = nullptr;
+    SOFTNPU_RETURN_IF_ERROR(softnpu::current_device(&device));
+    switch (mode) {
+      case ACL_RT_OVERFLOW_MODE_INFNAN: device->overflow().set_saturating(false); return Status::ok();
+      case ACL_RT_OVERFLOW_MODE_SATURATION: device->overflow().set_saturating(true); return Status::ok();
+      default: return {ACL_ERROR_INVALID_PARAM, text("overflow mode ", static_cast<int>(mode), " does not exist")};
+    }
+  });
+}
+
+// The first word is 1 if anything overflowed, the others are 0.
+aclError aclrtGetOverflowStatus(void* outputAddr, size_t outputSize, aclrtStream stream) {
+  return api("aclrtGetOverflowStatus", [&]() -> Status {
+    SOFTNPU_RETURN_IF_ERROR(require(outputAddr, "outputAddr"));
+    softnpu::Location location;
+    SOFTNPU_RETURN_IF_ERROR(softnpu::resolve(Process::get(), "outputAddr", outputAddr, outputSize, &location));
+    if (!location.on_device) {
+      return {ACL_ERROR_RT_PARAM_INVALID, text(outputAddr, " is not a device address")};
+    }
+    std::shared_ptr<Stream> target;
+    Device* device = nullptr;
+    SOFTNPU_RETURN_IF_ERROR(device_of(stream, &target, &device));
+    softnpu::raise_epoch(outputAddr, outputSize);
+    const softnpuRange written{outputAddr, outputSize};
+    softnpu::TaskTraits traits;
+    traits.written = {&written, 1};
+    return target->submit(
+        "aclrtGetOverflowStatus", Cost::kSmall,
+        [kernel = location.kernel, outputSize, device] {
+          std::fill_n(kernel, outputSize, 0);
+          const int32_t flag = device->overflow().is_raised() ? 1 : 0;
+          std::memcpy(kernel, &flag, std::min(outputSize, sizeof flag));
+          return Status::ok();
+        },
+        traits);
+  });
+}
+
+aclError aclrtResetOverflowStatus(aclrtStream stream) {
+  return api("aclrtResetOverflowStatus", [&]() -> Status {
+    std::shared_ptr<Stream> target;
+    Device* device = nullptr;
+    SOFTNPU_RETURN_IF_ERROR(device_of(stream, &target, &device));
+    return target->submit("aclrtResetOverflowStatus", Cost::kSmall, [device] {
+      device->overflow().clear();
+      return Status::ok();
+    });
+  });
+}
+
+aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag) {
+  return api("aclrtSetStreamOverflowSwitch", [&]() -> Status {
+    std::shared_ptr<Stream> target;
+    SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
+    if (flag > 1) return {ACL_ERROR_INVALID_PARAM, text("the overflow switch ", flag, ": it is 0 or 1")};
+    target->overflow_switch() = flag;
+    if (flag == 1) Overflow::watch();
+    return Status::ok();
+  });
+}
+
+aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t* flag) {
+  return api("aclrtGetStreamOverflowSwitch", [&] {
+    SOFTNPU_RETURN_IF_ERROR(require(flag, "flag"));
+    std::shared_ptr<Stream> target;
+    SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
+    *flag = target->overflow_switch();
+    return Status::ok();
+  });
+}
+
+int32_t softnpuWatchesOverflow(void) {
+  return guarded(int32_t{0}, [] { return Overflow::is_watched() ? 1 : 0; });
+}
+
+softnpuOverflowMode softnpuGetOverflowMode(aclrtStream stream) {
+  return guarded(SOFTNPU_OVERFLOW_IGNORED, [&] {
+    std::shared_ptr<Stream> target;
+    Device* device = nullptr;
+    if (!device_of(stream, &target, &device).is_ok()) return SOFTNPU_OVERFLOW_IGNORED;
+    if (device->overflow().is_saturating()) return SOFTNPU_OVERFLOW_SATURATED;
+    return target->overflow_switch() != 0 ? SOFTNPU_OVERFLOW_FLAGGED : SOFTNPU_OVERFLOW_IGNORED;
+  });
+}
+
+int32_t softnpuGetOverflow(int32_t deviceId) {
+  return guarded(int32_t{0}, [&] {
+    Device* device = Process::get().live_device(deviceId);
+    return device != nullptr && device->overflow().is_raised() ? 1 : 0;
+  });
+}
+
+void softnpuClearOverflow(int32_t deviceId) {
+  guarded([&] {
+    if (Device* device = Process::get().live_device(deviceId)) device->overflow().clear();
+  });
+}
+
+void softnpuRaiseOverflow(const void* address) {
+  guarded([&] {
+    if (Device* device = Process::get().device_of(address)) device->overflow().raise();
+  });
+}
