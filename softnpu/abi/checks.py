@@ -14,6 +14,7 @@ _HEADERS = (
     "acl/acl.h",
     "acl/acl_op_compiler.h",
     "acl/acl_prof.h",
+    "driver/ascend_hal.h",
     "hccl/hccl.h",
     "profiling/aprof_pub.h",
     "runtime/rt.h",

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/work.h"
 #include "nnopbase/planned.h"
+#include "nnopbase/trace_operands.h"
 #include "softnpu/launch_cache.h"
 #include "softnpu/softnpu.h"
 
@@ -31,6 +32,7 @@ using Kernels = std::array<void*, kMostTensors>;
 struct softnpuCachedLaunch {
   const char* op;
   std::vector<size_t> bytes;  // per tensor
+  std::shared_ptr<const std::string> operands;  // of a LaunchTemplate
 
   // Either for other tensors with the same descriptions:
   std::unique_ptr<const softnpu::Rebindable> call;
@@ -58,12 +60,13 @@ Status find(const void* const* tensors, const size_t* bytes, size_t count, Kerne
 // is none of the tensors.
 std::unique_ptr<softnpuCachedLaunch> cache(const Planned& planned, const void* const* tensors, const size_t* bytes,
                                            size_t count) {
-  const auto& [op, plan] = planned.launched();
+  const auto& [op, plan, operands] = planned.launched();
   if (plan.rebindable == nullptr) return nullptr;
   Kernels kernels{};
   if (!find(tensors, bytes, count, &kernels).is_ok()) return nullptr;
   auto cached = std::make_unique<softnpuCachedLaunch>();
   cached->op = op;
+  cached->operands = operands != nullptr ? operands : softnpu::operands_of(planned);
   cached->call = plan.rebindable(plan);
   cached->bytes.assign(bytes, bytes + count);
   for (const void* operand : cached->call->operands()) {
@@ -89,6 +92,7 @@ std::unique_ptr<softnpuCachedLaunch> fix(Planned* planned, const void* const* te
   cached->op = planned->own.op;
   cached->bytes.assign(bytes, bytes + count);
   if (planned->shared == nullptr) {
+    if (planned->own.operands == nullptr) planned->own.operands = softnpu::operands_of(*planned);
     planned->shared = std::make_shared<const softnpu::LaunchTemplate>(std::move(planned->own));
   }
   cached->launched = planned->shared;
@@ -164,6 +168,7 @@ aclError softnpuLaunchCached(const softnpuCachedLaunch* cached, const void* cons
     Planned* planned = softnpu::make_launch(cached->op);
     planned->context.workspace = kernel_workspace;
     planned->shared = cached->launched;
+    planned->own.operands = cached->operands;
     if (cached->launched == nullptr) {
       if (Status status = bind(*cached, tensors, kernels, &planned->own.plan); !status.is_ok()) {
         executors().recycle(planned);

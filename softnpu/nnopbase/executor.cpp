@@ -18,7 +18,9 @@
 #include "nnopbase/launch_planned.h"
 #include "nnopbase/plan_operator.h"
 #include "nnopbase/planned.h"
+#include "nnopbase/trace_operands.h"
 #include "softnpu/softnpu.h"
+#include "softnpu/trace.h"
 
 namespace softnpu {
 namespace {
@@ -108,7 +110,7 @@ softnpuCost cost_of(const Plan& plan) {
 Status current_launch(const char* op, Repeatable* repeatable, std::shared_ptr<const LaunchTemplate>* out) {
   std::lock_guard lock(repeatable->mutex);
   if (repeatable->is_stale) {
-    auto launched = std::make_shared<LaunchTemplate>(LaunchTemplate{op, {}});
+    auto launched = std::make_shared<LaunchTemplate>(LaunchTemplate{op, {}, repeatable->launched->operands});
     SOFTNPU_RETURN_IF_ERROR(repeatable->call->rebind(repeatable->addresses, &launched->plan));
     SOFTNPU_RETURN_IF_ERROR(check_workspace(launched->plan));
     repeatable->launched = std::move(launched);
@@ -159,7 +161,7 @@ Pool<Planned>& executors() {
 }
 
 Status submit(Planned* planned, aclrtStream stream) {
-  const auto& [op, plan] = planned->launched();
+  const auto& [op, plan, traced_operands] = planned->launched();
   planned->context.threads = plan.is_small() && plan.fusible == nullptr ? 1 : most_threads();
   if (plan.fusible != nullptr) {
     const bool has_output = !plan.written.empty();
@@ -175,7 +177,16 @@ Status submit(Planned* planned, aclrtStream stream) {
                          plan.fusible != nullptr ? &planned->fusible : nullptr,
                          plan.written.data(),
                          plan.written.size()};
-  const aclError code = softnpuLaunch(stream, &task);
+  aclError code = ACL_SUCCESS;
+  if (!traces_launches()) [[likely]] {
+    code = softnpuLaunch(stream, &task);
+  } else {
+    const std::shared_ptr<const std::string> operands = traced_operands;  // the launch may end `planned`
+    const int64_t begin = softnpuTraceNow();
+    code = softnpuLaunch(stream, &task);
+    if (code == ACL_SUCCESS && operands != nullptr) softnpuTraceDetail(softnpuTraceRecentTask(), operands->c_str());
+    softnpuTraceCall(op, begin);
+  }
   if (code == ACL_SUCCESS) return Status::ok();
   const char* reason = aclGetRecentErrMsg();
   return {kLaunchError, reason == nullptr ? "the launch failed" : reason};
@@ -209,6 +220,7 @@ void* PendingPlan::arguments(Keep keep) {
 Status PendingPlan::hand_out(uint64_t* workspace_size, aclOpExecutor** executor) {
   const Plan& plan = planned_->own.plan;
   SOFTNPU_RETURN_IF_ERROR(check_workspace(plan));
+  if (traces_operands()) planned_->own.operands = operands_of(*planned_);
   *workspace_size = plan.workspace_bytes.bytes();
   *executor = reinterpret_cast<aclOpExecutor*>(executors().name(std::exchange(planned_, nullptr)));
   return Status::ok();

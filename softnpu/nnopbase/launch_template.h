@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <string>
 
 #include "nnopbase/plan.h"
 
@@ -12,6 +13,8 @@ namespace softnpu {
 struct LaunchTemplate {
   const char* op;  // the C name without the phase, a literal
   Plan plan;
+  // Shapes and types for profilers, as softnpuTraceDetail takes them. Null if nothing recorded them.
+  std::shared_ptr<const std::string> operands = nullptr;
 };
 
 struct FreeHostBlock {

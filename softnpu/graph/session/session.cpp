@@ -147,7 +147,7 @@ Status Session::add_step(const Node& node, Step* step) {
   fill(node, &step->call);
   SOFTNPU_RETURN_IF_ERROR(compile(step->call, &step->compiled));
   if (is_bound(node)) return Status::ok();
-  auto planned = std::make_shared<LaunchTemplate>(LaunchTemplate{step->compiled->name(), {}});
+  auto planned = std::make_shared<LaunchTemplate>(LaunchTemplate{step->compiled->name(), {}, nullptr});
   SOFTNPU_RETURN_IF_ERROR(plan(*step, &planned->plan));
   step->planned = std::move(planned);
   return Status::ok();
