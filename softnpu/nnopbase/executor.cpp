@@ -181,10 +181,12 @@ Status submit(Planned* planned, aclrtStream stream) {
   if (!traces_launches()) [[likely]] {
     code = softnpuLaunch(stream, &task);
   } else {
-    const std::shared_ptr<const std::string> operands = traced_operands;  // the launch may end `planned`
+    // The launch may end `planned`.
+    const std::string operands =
+        traced_operands == nullptr ? "" : text(*traced_operands, '|', planned->context.threads);
     const int64_t begin = softnpuTraceNow();
     code = softnpuLaunch(stream, &task);
-    if (code == ACL_SUCCESS && operands != nullptr) softnpuTraceDetail(softnpuTraceRecentTask(), operands->c_str());
+    if (code == ACL_SUCCESS && !operands.empty()) softnpuTraceDetail(softnpuTraceRecentTask(), operands.c_str());
     softnpuTraceCall(op, begin);
   }
   if (code == ACL_SUCCESS) return Status::ok();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <span>
 #include <string_view>
 
 #include "nnopbase/written.h"
@@ -102,10 +103,16 @@ std::shared_ptr<const std::string> operands_of(const Planned& planned) {
   const bool is_inplace = std::string_view(op).find("Inplace") != std::string_view::npos;
   Side inputs;
   Side outputs;
-  for (const BoundTensor& tensor : call->tensors()) {
-    const bool is_output = is_written(*tensor.copy, plan);
-    if (!is_output || is_inplace) inputs.add(*tensor.copy);
-    if (is_output) outputs.add(*tensor.copy);
+  const std::span<const BoundTensor> tensors = call->tensors();
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const aclTensor& tensor = *tensors[i].copy;
+    const bool is_output = is_written(tensor, plan);
+    // Of two tensors in the same memory the first is read and the second is written.
+    const bool is_read = std::ranges::any_of(tensors.subspan(i + 1), [&](const BoundTensor& other) {
+      return device_bytes(*other.copy).address == device_bytes(tensor).address;
+    });
+    if (!is_output || is_inplace || is_read) inputs.add(tensor);
+    if (is_output && !is_read) outputs.add(tensor);
   }
   return std::make_shared<const std::string>(inputs.shapes + '|' + inputs.types + '|' + inputs.formats + '|' +
                                              outputs.shapes + '|' + outputs.types + '|' + outputs.formats);

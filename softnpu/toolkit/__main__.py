@@ -1,7 +1,8 @@
 """Writes the toolkit's folder: ``python -m softnpu.toolkit --output FOLDER TABLE...``.
 
 Below FOLDER: ``include/acl``, ``include/aclnn``, ``include/aclnnop`` with a header for each family of operators,
-``ascendc/include`` for kernels, ``bin`` with ``ascendc`` and ``npu-smi``, and ``set_env.sh``. ``lib64`` is the folder
+``ascendc/include`` for kernels, ``bin`` with ``ascendc`` and ``npu-smi``, ``tools/profiler`` with ``msprof``, and
+``set_env.sh``. ``lib64`` is the folder
 of the libraries; torch_npu/softnpu.py links it.
 """
 
@@ -53,6 +54,16 @@ def _write_kernel_headers(output: Path) -> None:
     shutil.copy(_INCLUDE / "softnpu" / "kernel_entry.h", output / "softnpu")
 
 
+def _write_profiler(output: Path) -> None:
+    """The program ``msprof``, at the place where an installed toolkit has it."""
+    program = output / "profiler_tool" / "analysis" / "msprof"
+    shutil.copytree(
+        _SOURCE / "msprof", program, ignore=shutil.ignore_patterns("__pycache__", "msprof")
+    )
+    (output / "bin").mkdir()
+    shutil.copy(_SOURCE / "msprof" / "msprof", output / "bin")
+
+
 def write(output: Path, operators: Iterable[Operator]) -> None:
     """Writes the folder anew.
 
@@ -75,6 +86,7 @@ def write(output: Path, operators: Iterable[Operator]) -> None:
         (folder / name).write_text(text)
     _make_relative(output / "include")
     shutil.copytree(_SOURCE / "bin", output / "bin")
+    _write_profiler(output / "tools" / "profiler")
     _write_kernel_headers(output / "ascendc" / "include")
     shutil.copy(_SOURCE / "set_env.sh", output / "set_env.sh")
 

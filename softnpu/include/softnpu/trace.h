@@ -72,8 +72,8 @@ ACL_FUNC_VISIBILITY const uint32_t* softnpuTraceWanted(void);
 ACL_FUNC_VISIBILITY int64_t softnpuTraceNow(void);
 // The task that this thread launched last while a recording wanted tasks; 0 if none.
 ACL_FUNC_VISIBILITY uint64_t softnpuTraceRecentTask(void);
-// Describes task `id`: shapes, data types and formats of inputs, then of outputs, six texts with '|' between them, each
-// with ';' between tensors. Copied.
+// Describes task `id`: shapes, data types and formats of inputs, then of outputs, each with ';' between tensors, and the
+// cores that it may use: seven texts with '|' between them. Copied.
 ACL_FUNC_VISIBILITY void softnpuTraceDetail(uint64_t id, const char* detail);
 // A call of the host's function `name`, a literal, that began at `begin` and ends now.
 ACL_FUNC_VISIBILITY void softnpuTraceCall(const char* name, int64_t begin);
