@@ -16,6 +16,7 @@ _HEADERS = (
     "acl/acl_prof.h",
     "driver/ascend_hal.h",
     "hccl/hccl.h",
+    "mstx/ms_tools_ext.h",
     "profiling/aprof_pub.h",
     "runtime/rt.h",
 )

@@ -1,5 +1,6 @@
 // The profiler's C functions, also those that libmsprofiler exports.
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,10 @@ namespace {
 constexpr uint64_t kKnown = ACL_PROF_ACL_API | ACL_PROF_TASK_TIME | ACL_PROF_AICORE_METRICS | ACL_PROF_AICPU |
                             ACL_PROF_L2CACHE | ACL_PROF_HCCL_TRACE | ACL_PROF_TRAINING_TRACE | ACL_PROF_MSPROFTX |
                             ACL_PROF_RUNTIME_API | ACL_PROF_TASK_TIME_L0 | ACL_PROF_TASK_MEMORY | ACL_PROF_OP_ATTR;
+
+// What a profile of the whole process collects.
+constexpr uint64_t kWhole = ACL_PROF_ACL_API | ACL_PROF_TASK_TIME | ACL_PROF_AICPU | ACL_PROF_HCCL_TRACE |
+                            ACL_PROF_MSPROFTX | ACL_PROF_RUNTIME_API | ACL_PROF_TASK_MEMORY;
 
 Status make_config(const uint32_t* devices, uint32_t count, aclprofAicoreMetrics metrics, uint64_t data,
                    ProfileConfig* out) {
@@ -114,5 +119,18 @@ aclError softnpuProfileMark(const char* message, size_t length, aclrtStream stre
     SOFTNPU_RETURN_IF_ERROR(require(message, "msg"));
     softnpuTraceMark("default", std::string(message, length).c_str(), stream, 0);
     return Status::ok();
+  });
+}
+
+aclError softnpuProfileFromEnvironment(void) {
+  return api("SOFTNPU_PROFILE", []() -> Status {
+    const std::string& folder = softnpu::config().profile;
+    static std::atomic<bool> is_done{false};
+    if (folder.empty() || is_done.exchange(true)) return Status::ok();
+    ProfileConfig config;
+    for (int id = 0; id < softnpu::config().device_count(); ++id) config.devices.push_back(static_cast<uint32_t>(id));
+    config.data = kWhole;
+    SOFTNPU_RETURN_IF_ERROR(Profile::get().init(folder));
+    return Profile::get().start(config);
   });
 }

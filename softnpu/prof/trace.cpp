@@ -144,6 +144,8 @@ int64_t softnpuTraceNow(void) { return trace::now(); }
 
 uint64_t softnpuTraceRecentTask(void) { return trace::wants(SOFTNPU_TRACE_TASKS) ? trace::recent.id : 0; }
 
+uint64_t softnpuTraceRunningTask(void) { return trace::current == nullptr ? 0 : trace::current->tag().id; }
+
 void softnpuTraceDetail(uint64_t id, const char* detail) {
   if (id == 0 || detail == nullptr || !trace::wants(SOFTNPU_TRACE_DETAILS)) return;
   softnpu::guarded([&] {

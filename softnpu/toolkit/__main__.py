@@ -22,7 +22,7 @@ _SOURCE = Path(__file__).resolve().parent
 _INCLUDE = _SOURCE.parent / "include"
 _KERNEL_INCLUDE = _SOURCE.parent / "ascendc" / "include"
 # softnpu/include/softnpu is of this project only.
-_COPIED = ("acl", "aclnn", "driver", "profiling", "runtime")
+_COPIED = ("acl", "aclnn", "driver", "mstx", "profiling", "runtime")
 # Programs include aclnn_base.h for the functions that make the objects.
 _BASE = "aclnn/aclnn_base.h"
 _BASE_MORE = '\n#include "aclnn/acl_meta.h"\n'

@@ -16,6 +16,9 @@ ACL_FUNC_VISIBILITY aclError softnpuProfileSet(uint32_t type, const char* value,
 // With a stream, the mark belongs to it.
 ACL_FUNC_VISIBILITY aclError softnpuProfileMark(const char* message, size_t length, aclrtStream stream);
 
+// If SOFTNPU_PROFILE names a folder, begins a profile of all devices in it, once, which ends with the process.
+ACL_FUNC_VISIBILITY aclError softnpuProfileFromEnvironment(void);
+
 #ifdef __cplusplus
 }
 #endif

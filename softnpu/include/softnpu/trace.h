@@ -72,8 +72,11 @@ ACL_FUNC_VISIBILITY const uint32_t* softnpuTraceWanted(void);
 ACL_FUNC_VISIBILITY int64_t softnpuTraceNow(void);
 // The task that this thread launched last while a recording wanted tasks; 0 if none.
 ACL_FUNC_VISIBILITY uint64_t softnpuTraceRecentTask(void);
+// The task that this thread runs, if it is recorded; else 0.
+ACL_FUNC_VISIBILITY uint64_t softnpuTraceRunningTask(void);
 // Describes task `id`: shapes, data types and formats of inputs, then of outputs, each with ';' between tensors, and the
-// cores that it may use: seven texts with '|' between them. Copied.
+// cores that it may use: seven texts with '|' between them. Or a collective: "hccl", communicator, rank, size, data type,
+// count, bytes, number, other rank or -1, and when all ranks had called it, or 0. Copied.
 ACL_FUNC_VISIBILITY void softnpuTraceDetail(uint64_t id, const char* detail);
 // A call of the host's function `name`, a literal, that began at `begin` and ends now.
 ACL_FUNC_VISIBILITY void softnpuTraceCall(const char* name, int64_t begin);
