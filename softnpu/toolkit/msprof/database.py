@@ -11,6 +11,7 @@ import socket
 import sqlite3
 from pathlib import Path
 
+from communication import collectives_of
 from kernels import AI_CORE, AI_CPU, COMMUNICATION, MIX, VECTOR, kernel_of, operands_of
 from records import NODE, Profile
 
@@ -89,6 +90,7 @@ def write(profile: Profile, path: Path) -> None:
 
 def _tasks(profile: Profile, database: _Database) -> None:
     tasks, infos, collectives, copies = [], [], [], []
+    known = {collective.task.id: collective for collective in collectives_of(profile)}
     for task in profile.tasks:
         if not task.has_run():
             continue
@@ -118,10 +120,12 @@ def _tasks(profile: Profile, database: _Database) -> None:
                 + (database.text("N/A"), database.text("static"), database.text("NO"))
             )
         elif kernel.core == COMMUNICATION:
-            name, group = database.text(kernel.name), database.text("N/A")
+            collective = known[task.id]
+            name, group = database.text(collective.name), database.text(collective.group)
+            data_type = database.text(collective.data_type)
             collectives.append(
-                (name, task.begin, task.end, connection, group, task.id, 0, 0, None, None)
-                + (task.bytes, database.text(kernel.type), task.device)
+                (name, task.begin, task.end, connection, group, task.id, 0, 0, data_type, None)
+                + (collective.count, database.text(kernel.type), task.device)
             )
         elif kernel.core == "MEMCPY_ASYNC":
             copies.append((task.id, task.bytes, None))

@@ -88,6 +88,7 @@ class Profile:
     metrics: int
     soc: str
     begin: int  # of the recording
+    shift: int  # from CLOCK_MONOTONIC_RAW to the wall clock
     tasks: list[Task] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     heaps: list[Heap] = field(default_factory=list)
@@ -188,6 +189,7 @@ def read(folder: Path) -> Profile:
             int(sample["metrics"]),
             str(sample["soc"]),
             begin,
+            shift,
         )
     except (KeyError, TypeError, ValueError):
         raise ProfileError(
@@ -199,11 +201,13 @@ def read(folder: Path) -> Profile:
         records = list(_records(data / "softnpu.records"))
     except OSError as error:
         raise ProfileError(f"{error.filename}: cannot be read ({error.strerror})") from None
-    _fill(profile, records, texts, shift)
+    _fill(profile, records, texts)
     return profile
 
 
-def _fill(profile: Profile, records: list[tuple], texts: list[str], shift: int) -> None:
+def _fill(profile: Profile, records: list[tuple], texts: list[str]) -> None:
+    shift = profile.shift
+
     def text(number: int) -> str:
         return texts[number] if number < len(texts) else "?"
 

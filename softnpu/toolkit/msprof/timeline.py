@@ -6,6 +6,7 @@ Facts: real files of Ascend's msprof and the readers in Ascend/pytorch (BSD-3-Cl
 from __future__ import annotations
 
 import intervals
+from communication import collectives_of
 from kernels import COMMUNICATION, Kernel, kernel_of
 from records import EVENT_RECORD, EVENT_WAIT, NODE, Profile, Task
 
@@ -146,13 +147,28 @@ class Timeline:
         self._overlap(device, label, shown)
 
     def _communication(self, device: int, label: str, shown: list[tuple[Task, Kernel]]) -> None:
-        collectives = [(task, kernel) for task, kernel in shown if kernel.core == COMMUNICATION]
-        if not collectives:
+        if not any(kernel.core == COMMUNICATION for _, kernel in shown):
             return
         pid = self._process(_COMMUNICATION, device, "Communication", label, 14)
-        self._thread(pid, 0, "Group 0 Communication")
-        for task, kernel in collectives:
-            self._slice(kernel.name, pid, 0, task.begin, task.end, connection_id=task.id)
+        known = [c for c in collectives_of(self.profile) if c.task.device == device]
+        groups = sorted({collective.group for collective in known})
+        for tid, group in enumerate(groups):
+            self._thread(pid, tid, f"Group {group} Communication")
+        for collective in known:
+            task, tid = collective.task, groups.index(collective.group)
+            self._slice(
+                collective.name,
+                pid,
+                tid,
+                task.begin,
+                task.end,
+                **{
+                    "connection_id": task.id,
+                    "data_type": collective.data_type,
+                    "count": collective.count,
+                    "waited(us)": collective.waited / 1000,
+                },
+            )
 
     def _overlap(self, device: int, label: str, shown: list[tuple[Task, Kernel]]) -> None:
         computing = intervals.union((t.begin, t.end) for t, k in shown if k.is_compute)
