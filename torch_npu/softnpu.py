@@ -56,7 +56,7 @@ def _link(link: Path, target: Path) -> None:
 
 
 def cann_dir() -> Path:
-    """A folder laid out as an installed CANN toolkit: include, lib64, bin/npu-smi, set_env.sh.
+    """A folder laid out as an installed CANN toolkit: include, lib64, bin/npu-smi, tools/profiler, set_env.sh.
 
     It has links to the files of this installation, and is in the folder for caches (``XDG_CACHE_HOME``, else
     ``~/.cache``), since a wheel holds no links and may be installed where the user cannot write.
@@ -73,7 +73,7 @@ def cann_dir() -> Path:
     name = hashlib.sha256(os.fsencode(toolkit)).hexdigest()[:12]
     folder = Path(cache).absolute() / "torch_npu" / f"cann-{name}"
     folder.mkdir(parents=True, exist_ok=True)
-    parts = ("include", "bin", "python", "set_env.sh", f"{platform.machine()}-linux")
+    parts = ("include", "bin", "tools", "python", "set_env.sh", f"{platform.machine()}-linux")
     for part in parts:
         _link(folder / part, toolkit / part)
     _link(folder / "lib64", libraries)

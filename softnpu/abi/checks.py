@@ -15,7 +15,9 @@ _HEADERS = (
     "acl/acl_op_compiler.h",
     "acl/acl_prof.h",
     "dcmi/dcmi_interface_api.h",
+    "driver/ascend_hal.h",
     "hccl/hccl.h",
+    "mstx/ms_tools_ext.h",
     "profiling/aprof_pub.h",
     "runtime/rt.h",
 )

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "runtime/memory/address.h"
 #include "runtime/memory/copy.h"
+#include "runtime/stream/trace.h"
 
 using softnpu::api;
 using softnpu::Process;
@@ -94,12 +95,18 @@ Status check_range(void* address, size_t size) {
 }  // namespace
 
 aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind) {
-  return api("aclrtMemcpy", [&] { return softnpu::copy(Process::get(), {dst, destMax, src, count, kind}); });
+  return api("aclrtMemcpy", [&] {
+    const softnpu::trace::Call call("aclrtMemcpy");
+    return softnpu::copy(Process::get(), {dst, destMax, src, count, kind});
+  });
 }
 
 aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind,
                           aclrtStream stream) {
-  return api("aclrtMemcpyAsync", [&] { return copy_async(dst, destMax, src, count, kind, stream); });
+  return api("aclrtMemcpyAsync", [&] {
+    const softnpu::trace::Call call("aclrtMemcpyAsync");
+    return copy_async(dst, destMax, src, count, kind, stream);
+  });
 }
 
 aclError aclrtMemcpyAsyncWithCondition(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind,

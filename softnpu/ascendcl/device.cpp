@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "ascendcl/api.h"
+#include "runtime/stream/trace.h"
 #include "softnpu/softnpu.h"
 
 using softnpu::api;
@@ -87,7 +88,10 @@ aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
 }
 
 aclError aclrtSynchronizeDevice(void) {
-  return api("aclrtSynchronizeDevice", [] { return synchronize(-1); });
+  return api("aclrtSynchronizeDevice", [] {
+    const softnpu::trace::Call call("aclrtSynchronizeDevice");
+    return synchronize(-1);
+  });
 }
 
 aclError aclrtGetRunMode(aclrtRunMode* runMode) {

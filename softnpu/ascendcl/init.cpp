@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "runtime/config.h"
+#include "softnpu/profile.h"
 #include "softnpu/softnpu.h"
 
 using softnpu::api;
@@ -39,7 +40,9 @@ aclError aclInit(const char* configPath) {
     if (configPath != nullptr && *configPath != '\0' && !std::ifstream(configPath).is_open()) {
       return Status(ACL_ERROR_INVALID_FILE, softnpu::text("the configuration file ", configPath, " cannot be read"));
     }
-    return Process::get().initialize();
+    SOFTNPU_RETURN_IF_ERROR(Process::get().initialize());
+    (void)softnpuProfileFromEnvironment();  // a folder that is missing is logged, and ends no program
+    return Status::ok();
   });
 }
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "runtime/memory/address_lock.h"
 #include "runtime/memory/memory_blocks.h"
+#include "runtime/stream/trace.h"
 #include "softnpu/softnpu.h"
 
 using softnpu::api;
@@ -26,10 +27,15 @@ Status allocate(void** out, size_t size) {
   SOFTNPU_RETURN_IF_ERROR(softnpu::check_capture_allows("an allocation of device memory"));
   Context* context = nullptr;
   SOFTNPU_RETURN_IF_ERROR(Process::get().current(&context));
-  return Process::get().allocate_on(*context->device, [&] { return context->device->heap().allocate(size, out); });
+  const softnpu::trace::Call call("aclrtMalloc");
+  Status status =
+      Process::get().allocate_on(*context->device, [&] { return context->device->heap().allocate(size, out); });
+  softnpu::trace::report_heap(*context->device);
+  return status;
 }
 
 Status release(void* devPtr) {
+  const softnpu::trace::Call call("aclrtFree");
   Process& process = Process::get();
   if (process.forked()) return Status::ok();  // the memory belongs to the parent
   Device* device = process.device_of(devPtr);
@@ -46,6 +52,7 @@ Status release(void* devPtr) {
     device->write_epochs().unshare(freed.base, freed.size);
     process.release_memory(*device, freed.base, freed.size);
   }
+  softnpu::trace::report_heap(*device);
   return Status::ok();
 }
 

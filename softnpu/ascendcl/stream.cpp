@@ -7,6 +7,7 @@
 #include "base/wait.h"
 #include "runtime/memory/address.h"
 #include "runtime/memory/address_lock.h"
+#include "runtime/stream/trace.h"
 
 using softnpu::api;
 using softnpu::Cost;
@@ -96,11 +97,17 @@ aclError aclrtDestroyStreamForce(aclrtStream stream) {
 }
 
 aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) {
-  return api("aclrtSynchronizeStreamWithTimeout", [&] { return synchronize(stream, timeout); });
+  return api("aclrtSynchronizeStreamWithTimeout", [&] {
+    const softnpu::trace::Call call("aclrtSynchronizeStreamWithTimeout");
+    return synchronize(stream, timeout);
+  });
 }
 
 aclError aclrtSynchronizeStream(aclrtStream stream) {
-  return api("aclrtSynchronizeStream", [&] { return synchronize(stream, -1); });
+  return api("aclrtSynchronizeStream", [&] {
+    const softnpu::trace::Call call("aclrtSynchronizeStream");
+    return synchronize(stream, -1);
+  });
 }
 
 aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {

@@ -1,4 +1,4 @@
-// Functions that libascendcl exports and does not support: dumps, captured models, the profiler, NPU binaries.
+// Functions that libascendcl exports and does not support: dumps, captured models, steps of profiles, NPU binaries.
 
 #include "base/unsupported.h"
 
@@ -15,7 +15,7 @@ constexpr const char* kDump = "tensors are not dumped yet: read them from the pr
 constexpr const char* kCapture = "tasks of a captured model cannot be updated yet: capture it again";
 constexpr const char* kCondition =
     "captured models have no conditions yet: choose on the host, and launch what was chosen";
-constexpr const char* kProfiler = "there is no profiler of CANN's yet: use torch.profiler, or events with time stamps";
+constexpr const char* kSteps = "steps of a profile have no time stamps yet: record events, or use aclprofStart and aclprofStop";
 constexpr const char* kBinary =
     "a software NPU runs no binaries made for NPUs: call an aclnn operator, or build the kernel for the host";
 
@@ -44,18 +44,10 @@ aclError aclmdlRICaptureToModelRIBegin(aclrtStream, aclmdlRI, aclmdlRICaptureMod
   return unsupported(__func__, kCapture);
 }
 
-aclError aclprofInit(const char*, size_t) { return unsupported(__func__, kProfiler); }
-aclError aclprofFinalize() { return unsupported(__func__, kProfiler); }
-aclError aclprofStart(const aclprofConfig*) { return unsupported(__func__, kProfiler); }
-aclError aclprofStop(const aclprofConfig*) { return unsupported(__func__, kProfiler); }
-aclprofConfig* aclprofCreateConfig(uint32_t*, uint32_t, aclprofAicoreMetrics, const aclprofAicoreEvents*, uint64_t) {
-  return unsupported_object<aclprofConfig>(__func__, kProfiler);
-}
-aclError aclprofDestroyConfig(const aclprofConfig*) { return unsupported(__func__, kProfiler); }
-aclprofStepInfo* aclprofCreateStepInfo() { return unsupported_object<aclprofStepInfo>(__func__, kProfiler); }
-void aclprofDestroyStepInfo(aclprofStepInfo*) { (void)unsupported(__func__, kProfiler); }
+aclprofStepInfo* aclprofCreateStepInfo() { return unsupported_object<aclprofStepInfo>(__func__, kSteps); }
+void aclprofDestroyStepInfo(aclprofStepInfo*) { (void)unsupported(__func__, kSteps); }
 aclError aclprofGetStepTimestamp(aclprofStepInfo*, aclprofStepTag, aclrtStream) {
-  return unsupported(__func__, kProfiler);
+  return unsupported(__func__, kSteps);
 }
 
 rtError_t rtDevBinaryRegister(const rtDevBinary_t*, void**) { return unsupported_rt(__func__, kBinary); }

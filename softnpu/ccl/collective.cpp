@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "simd/non_temporal.h"
+#include "softnpu/trace.h"
 
 namespace softnpu::ccl {
 
@@ -33,7 +34,10 @@ Status Collective::proceed(bool* done) {
       awaited_ = round_of(number_, 1);
       stage_ = Stage::kCalled;
       return Status::ok();
-    case Stage::kCalled: SOFTNPU_RETURN_IF_ERROR(check_calls()); [[fallthrough]];
+    case Stage::kCalled:
+      if (softnpuTraceRunningTask() != 0) all_called_at_ = softnpuTraceNow();
+      SOFTNPU_RETURN_IF_ERROR(check_calls());
+      [[fallthrough]];
     case Stage::kReading: {
       bool more = false;
       SOFTNPU_RETURN_IF_ERROR(read(round_, &more));

@@ -60,6 +60,7 @@ class Collective : public Operation {
   bool is_hopeless() const noexcept override;
   Status explain(bool is_late) const override;
   std::string describe() const override;
+  std::string trace_detail() const override { return trace_detail_of(call_, number_, -1, all_called_at_); }
 
   void publish();
   Status check_calls();
@@ -74,6 +75,7 @@ class Collective : public Operation {
   const char* original_ = nullptr;  // of a copied one
   std::shared_ptr<void> staged_;
   const uint64_t number_;
+  int64_t all_called_at_ = 0;  // for profilers
   Stage stage_ = Stage::kTurn;
   uint32_t round_ = 0;    // rounds of reading that are done
   uint64_t awaited_ = 0;  // progress

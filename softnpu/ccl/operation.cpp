@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "ccl/acl_status.h"
 #include "softnpu/steps.h"
+#include "softnpu/trace.h"
 
 namespace softnpu::ccl {
 namespace {
@@ -73,7 +74,12 @@ Status Operation::step(softnpuTurn* turn, bool* again) {
       }
       waits_to_form_ = !comm_->is_formed();
       if (!waits_to_form_) {
-        if (status = proceed(&done); !status.is_ok() || done) break;
+        if (status = proceed(&done); !status.is_ok() || done) {
+          if (const uint64_t task = softnpuTraceRunningTask(); task != 0) {
+            softnpuTraceDetail(task, trace_detail().c_str());
+          }
+          break;
+        }
         if (spin_until([this] { return is_ready(); }, kSpin)) continue;
       }
       const bool is_late = Clock::now() >= deadline_;
@@ -94,6 +100,14 @@ Status Operation::step(softnpuTurn* turn, bool* again) {
   has_ended_ = true;
   if (!status.is_ok()) comm_->fail(status);
   return status;
+}
+
+std::string Operation::trace_detail_of(const Call& call, uint64_t number, int64_t other, int64_t ready) const {
+  const auto type = static_cast<HcclDataType>(call.dtype);
+  const uint64_t bytes = call.dtype == Call::kUnused ? 0 : call.count * size_of(type);
+  return text("hccl|", comm_->name(), '|', comm_->rank(), '|', comm_->size(), '|',
+              call.dtype == Call::kUnused ? "N/A" : name_of(type), '|', call.count, '|', bytes, '|', number, '|', other,
+              '|', ready);
 }
 
 softnpuSteps Operation::steps_of(std::unique_ptr<Operation> operation) {

@@ -45,6 +45,9 @@ class Operation : public Waiting {
 
   // "HcclAllReduce(count 4, FP32, sum), collective 7 of communicator x".
   virtual std::string describe() const = 0;
+  // What profilers show of it after its end, as softnpuTraceDetail takes it.
+  virtual std::string trace_detail() const = 0;
+  std::string trace_detail_of(const Call& call, uint64_t number, int64_t other, int64_t ready) const;
 
  private:
   // Waiting.

@@ -131,4 +131,10 @@ std::string Transfers::describe(const Item& item) const {
               " between the two in communicator ", comm().name());
 }
 
+std::string Transfers::trace_detail() const {
+  if (items_.size() != 1) return trace_detail_of({.op = op()}, 0, -1, 0);
+  const Item& item = items_.front();
+  return trace_detail_of(item.transfer.call, item.number, item.transfer.other, 0);
+}
+
 }  // namespace softnpu::ccl

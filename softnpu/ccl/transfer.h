@@ -38,6 +38,7 @@ class Transfers final : public Operation {
   bool is_hopeless() const noexcept override;
   Status explain(bool is_late) const override;
   std::string describe() const override;
+  std::string trace_detail() const override;
 
   Channel& channel(const Item& item) const;
   bool can_proceed(const Item& item) const noexcept;

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/work.h"
 #include "nnopbase/planned.h"
+#include "nnopbase/trace_operands.h"
 #include "softnpu/launch_cache.h"
 #include "softnpu/softnpu.h"
 
@@ -33,6 +34,7 @@ struct softnpuCachedLaunch {
   std::vector<size_t> bytes;  // per tensor
   // Whether its call was planned when overflow was watched, and is not to be checked.
   bool is_watched = softnpuWatchesOverflow() != 0;
+  std::shared_ptr<const std::string> operands;  // of a LaunchTemplate
 
   // Either for other tensors with the same descriptions:
   std::unique_ptr<const softnpu::Rebindable> call;
@@ -60,12 +62,13 @@ Status find(const void* const* tensors, const size_t* bytes, size_t count, Kerne
 // is none of the tensors.
 std::unique_ptr<softnpuCachedLaunch> cache(const Planned& planned, const void* const* tensors, const size_t* bytes,
                                            size_t count) {
-  const auto& [op, plan, outputs] = planned.launched();
+  const auto& [op, plan, outputs, operands] = planned.launched();
   if (plan.rebindable == nullptr || outputs != nullptr) return nullptr;
   Kernels kernels{};
   if (!find(tensors, bytes, count, &kernels).is_ok()) return nullptr;
   auto cached = std::make_unique<softnpuCachedLaunch>();
   cached->op = op;
+  cached->operands = operands != nullptr ? operands : softnpu::operands_of(planned);
   cached->call = plan.rebindable(plan);
   cached->bytes.assign(bytes, bytes + count);
   for (const void* operand : cached->call->operands()) {
@@ -85,13 +88,14 @@ std::unique_ptr<softnpuCachedLaunch> cache(const Planned& planned, const void* c
 std::unique_ptr<softnpuCachedLaunch> fix(Planned* planned, const void* const* tensors, const size_t* bytes,
                                          size_t count) {
   // More work takes much longer than its first phase, which chooses its threads.
-  const auto& [op, plan, outputs] = planned->launched();
+  const auto& [op, plan, outputs, operands] = planned->launched();
   if (plan.work >= softnpu::kMinParallelWork || outputs != nullptr) return nullptr;
   auto cached = std::make_unique<softnpuCachedLaunch>();
   if (!find(tensors, bytes, count, &cached->kernels).is_ok()) return nullptr;
   cached->op = planned->own.op;
   cached->bytes.assign(bytes, bytes + count);
   if (planned->shared == nullptr) {
+    if (planned->own.operands == nullptr) planned->own.operands = softnpu::operands_of(*planned);
     planned->shared = std::make_shared<const softnpu::LaunchTemplate>(std::move(planned->own));
   }
   cached->launched = planned->shared;
@@ -170,6 +174,7 @@ aclError softnpuLaunchCached(const softnpuCachedLaunch* cached, const void* cons
     Planned* planned = softnpu::make_launch(cached->op);
     planned->context.workspace = kernel_workspace;
     planned->shared = cached->launched;
+    planned->own.operands = cached->operands;
     if (cached->launched == nullptr) {
       if (Status status = bind(*cached, tensors, kernels, &planned->own.plan); !status.is_ok()) {
         executors().recycle(planned);

@@ -18,7 +18,9 @@
 #include "nnopbase/launch_planned.h"
 #include "nnopbase/plan_operator.h"
 #include "nnopbase/planned.h"
+#include "nnopbase/trace_operands.h"
 #include "softnpu/softnpu.h"
+#include "softnpu/trace.h"
 
 namespace softnpu {
 namespace {
@@ -108,7 +110,7 @@ softnpuCost cost_of(const Plan& plan) {
 Status current_launch(const char* op, Repeatable* repeatable, std::shared_ptr<const LaunchTemplate>* out) {
   std::lock_guard lock(repeatable->mutex);
   if (repeatable->is_stale) {
-    auto launched = std::make_shared<LaunchTemplate>(LaunchTemplate{op, {}});
+    auto launched = std::make_shared<LaunchTemplate>(LaunchTemplate{op, {}, nullptr, repeatable->launched->operands});
     SOFTNPU_RETURN_IF_ERROR(repeatable->call->rebind(repeatable->addresses, &launched->plan));
     SOFTNPU_RETURN_IF_ERROR(check_workspace(launched->plan));
     launched->outputs = take_outputs(op);
@@ -164,7 +166,7 @@ Pool<Planned>& executors() {
 }
 
 Status submit(Planned* planned, aclrtStream stream) {
-  const auto& [op, plan, outputs] = planned->launched();
+  const auto& [op, plan, outputs, traced_operands] = planned->launched();
   if (outputs != nullptr) planned->context.overflow = softnpuGetOverflowMode(stream);
   // What is checked after the work runs alone.
   const bool is_fusible = plan.fusible != nullptr && planned->context.overflow == SOFTNPU_OVERFLOW_IGNORED;
@@ -183,7 +185,18 @@ Status submit(Planned* planned, aclrtStream stream) {
                          is_fusible ? &planned->fusible : nullptr,
                          plan.written.data(),
                          plan.written.size()};
-  const aclError code = softnpuLaunch(stream, &task);
+  aclError code = ACL_SUCCESS;
+  if (!traces_launches()) [[likely]] {
+    code = softnpuLaunch(stream, &task);
+  } else {
+    // The launch may end `planned`.
+    const std::string operands =
+        traced_operands == nullptr ? "" : text(*traced_operands, '|', planned->context.threads);
+    const int64_t begin = softnpuTraceNow();
+    code = softnpuLaunch(stream, &task);
+    if (code == ACL_SUCCESS && !operands.empty()) softnpuTraceDetail(softnpuTraceRecentTask(), operands.c_str());
+    softnpuTraceCall(op, begin);
+  }
   if (code == ACL_SUCCESS) return Status::ok();
   const char* reason = aclGetRecentErrMsg();
   return {kLaunchError, reason == nullptr ? "the launch failed" : reason};
@@ -218,6 +231,7 @@ void* PendingPlan::arguments(Keep keep) {
 Status PendingPlan::hand_out(uint64_t* workspace_size, aclOpExecutor** executor) {
   const Plan& plan = planned_->own.plan;
   SOFTNPU_RETURN_IF_ERROR(check_workspace(plan));
+  if (traces_operands()) planned_->own.operands = operands_of(*planned_);
   *workspace_size = plan.workspace_bytes.bytes();
   planned_->own.outputs = take_outputs(planned_->own.op);
   *executor = reinterpret_cast<aclOpExecutor*>(executors().name(std::exchange(planned_, nullptr)));

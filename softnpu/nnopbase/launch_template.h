@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <string>
 
 #include "nnopbase/overflow.h"
 #include "nnopbase/plan.h"
@@ -14,6 +15,8 @@ struct LaunchTemplate {
   const char* op;  // the C name without the phase, a literal
   Plan plan;
   std::shared_ptr<const FloatOutputs> outputs = nullptr;  // to be checked after the work; null: none
+  // Shapes and types for profilers, as softnpuTraceDetail takes them. Null if nothing recorded them.
+  std::shared_ptr<const std::string> operands = nullptr;
 };
 
 struct FreeHostBlock {

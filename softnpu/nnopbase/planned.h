@@ -25,7 +25,7 @@ struct Repeatable {
 
 // An executor, from phase one on; the task, once launched.
 struct Planned {
-  explicit Planned(const char* op) : own{op, {}} {}
+  explicit Planned(const char* op) : own{op, {}, nullptr} {}
 
   const LaunchTemplate& launched() const { return shared != nullptr ? *shared : own; }
 

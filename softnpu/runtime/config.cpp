@@ -185,6 +185,7 @@ Status parse_config(const char* (*get)(const char*), Config* out) {
   out->tune = tune.value_or(true);
   SOFTNPU_RETURN_IF_ERROR(parse_cpu_capability(get, &out->cpu_capability));
   if (const char* soc = get("SOFTNPU_SOC"); soc != nullptr && *soc != '\0') out->soc_name = soc;
+  if (const char* profile = get("SOFTNPU_PROFILE"); profile != nullptr) out->profile = profile;
   return Status::ok();
 }
 

@@ -1,9 +1,9 @@
 """Writes the toolkit's folder: ``python -m softnpu.toolkit --output FOLDER TABLE...``.
 
 Below FOLDER: ``include/acl``, ``include/aclnn``, ``include/aclnnop`` with a header for each family of operators,
-``ascendc/include`` for kernels, ``bin`` with ``ascendc`` and ``npu-smi``, ``python/site-packages`` with the module
-``acl``, data files below ``x86_64-linux`` or ``aarch64-linux``, and ``set_env.sh``. ``lib64`` is the folder of the
-libraries; torch_npu/softnpu.py links it.
+``ascendc/include`` for kernels, ``bin`` with ``ascendc`` and ``npu-smi``, ``tools/profiler`` with ``msprof``,
+``python/site-packages`` with the module ``acl``, data files below ``x86_64-linux`` or ``aarch64-linux``, and
+``set_env.sh``. ``lib64`` is the folder of the libraries; torch_npu/softnpu.py links it.
 """
 
 import argparse
@@ -23,7 +23,7 @@ _SOURCE = Path(__file__).resolve().parent
 _INCLUDE = _SOURCE.parent / "include"
 _KERNEL_INCLUDE = _SOURCE.parent / "ascendc" / "include"
 # softnpu/include/softnpu is of this project only.
-_COPIED = ("acl", "aclnn", "dcmi", "profiling", "runtime")
+_COPIED = ("acl", "aclnn", "dcmi", "driver", "mstx", "profiling", "runtime")
 # Programs include aclnn_base.h for the functions that make the objects.
 _BASE = "aclnn/aclnn_base.h"
 _BASE_MORE = '\n#include "aclnn/acl_meta.h"\n'
@@ -55,6 +55,16 @@ def _write_kernel_headers(output: Path) -> None:
     shutil.copy(_INCLUDE / "softnpu" / "kernel_entry.h", output / "softnpu")
 
 
+def _write_profiler(output: Path) -> None:
+    """The program ``msprof``, at the place where an installed toolkit has it."""
+    program = output / "profiler_tool" / "analysis" / "msprof"
+    shutil.copytree(
+        _SOURCE / "msprof", program, ignore=shutil.ignore_patterns("__pycache__", "msprof")
+    )
+    (output / "bin").mkdir()
+    shutil.copy(_SOURCE / "msprof" / "msprof", output / "bin")
+
+
 def write(output: Path, operators: Iterable[Operator]) -> None:
     """Writes the folder anew.
 
@@ -81,6 +91,7 @@ def write(output: Path, operators: Iterable[Operator]) -> None:
     platform_files.write(
         output, platform_files.cann_version(_SOURCE.parent / "ascendcl" / "init.cpp")
     )
+    _write_profiler(output / "tools" / "profiler")
     _write_kernel_headers(output / "ascendc" / "include")
     shutil.copy(_SOURCE / "set_env.sh", output / "set_env.sh")
 

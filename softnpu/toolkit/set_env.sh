@@ -13,7 +13,7 @@ else
   export ASCEND_TOOLKIT_HOME="$_softnpu_home"
   export ASCEND_HOME_PATH="$_softnpu_home"
   export LD_LIBRARY_PATH="$_softnpu_home/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-  export PATH="$_softnpu_home/bin:$PATH"
+  export PATH="$_softnpu_home/bin:$_softnpu_home/tools/profiler/bin:$PATH"
   export PYTHONPATH="$_softnpu_home/python/site-packages${PYTHONPATH:+:$PYTHONPATH}"
 fi
 unset _softnpu_home

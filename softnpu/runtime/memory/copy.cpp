@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "runtime/memory/address.h"
 #include "runtime/memory/address_lock.h"
+#include "runtime/stream/trace.h"
 
 namespace softnpu {
 namespace {
@@ -179,6 +180,20 @@ TaskTraits writes(const softnpuRange& range) {
   return traits;
 }
 
+// A copy that the host does in the place of `stream`, which is idle.
+template <typename Copy>
+Status copy_for(const Stream& stream, const char* name, size_t bytes, const Copy& copy) {
+  const trace::Tag tag = trace::tag();
+  if (!tag) [[likely]]
+    return copy();
+  const trace::Place place{stream.device(), stream.id()};
+  trace::launched(tag, SOFTNPU_TRACE_WORK, name, place, 0, bytes);
+  const int64_t begin = trace::now();
+  Status status = copy();
+  trace::ran(tag, place, begin, !status.is_ok());
+  return status;
+}
+
 Cost cost_of(size_t count) { return count <= kSmallBytes ? Cost::kSmall : Cost::kLarge; }
 
 }  // namespace
@@ -201,7 +216,7 @@ Status copy_async(Process& process, const CopyRequest& request, Stream& stream) 
   }
   SOFTNPU_RETURN_IF_ERROR(stream.refuse_in_capture("a copy to or from pageable memory", kPinIt));
   SOFTNPU_RETURN_IF_ERROR(stream.synchronize(std::chrono::milliseconds(-1)));
-  return copy_now(process, request);
+  return copy_for(stream, "aclrtMemcpyAsync", request.count, [&] { return copy_now(process, request); });
 }
 
 Status copy_pitched(Process& process, const PitchedCopyRequest& request) {
@@ -222,7 +237,8 @@ Status copy_pitched_async(Process& process, const PitchedCopyRequest& request, S
   }
   SOFTNPU_RETURN_IF_ERROR(stream.refuse_in_capture("a copy to or from pageable memory", kPinIt));
   SOFTNPU_RETURN_IF_ERROR(stream.synchronize(std::chrono::milliseconds(-1)));
-  return copy_rows_now(process, request);
+  return copy_for(stream, "aclrtMemcpy2dAsync", request.width * request.height,
+                  [&] { return copy_rows_now(process, request); });
 }
 
 Status fill(Process& process, void* dst, size_t dst_max, int32_t value, size_t count) {

@@ -42,6 +42,16 @@ class TaskEpoch {
 
 uint64_t launch_epoch() { return epoch_of_task; }
 
+namespace {
+
+uint64_t bytes_of(std::span<const softnpuRange> written) {
+  uint64_t bytes = 0;
+  for (const softnpuRange& range : written) bytes += range.bytes;
+  return bytes;
+}
+
+}  // namespace
+
 uint32_t this_thread() {
   static thread_local const auto id = static_cast<uint32_t>(syscall(SYS_gettid));
   return id;
@@ -70,12 +80,15 @@ Status Stream::submit(const char* name, Cost cost, Work work, TaskTraits traits)
   task.name = name;
   task.work = std::move(work);
   task.traits = traits;
-  task.traits.written = {};
+  task.tag = trace::tag();
   if (!may_run_inline(cost) || !enter_inline()) return enqueue(std::move(task), cost);
   task.thread = this_thread();
   task.number = submitted_.load(std::memory_order_relaxed) + gate_.count_run();
+  if (task.tag) {
+    trace::launched(task.tag, SOFTNPU_TRACE_WORK, name, place(), task.number, bytes_of(traits.written));
+  }
   const uint64_t begin = ticks();
-  run(task);
+  run_recorded(task);
   executor_->add_inline(ticks() - begin);
   task.work = nullptr;  // releases its resources before the task counts as done
   leave_inline();
@@ -222,14 +235,30 @@ Status Stream::submit_steps(const char* name, std::shared_ptr<Steps> steps, uint
   return enqueue(std::move(task), Cost::kLarge);
 }
 
+softnpuTraceTask Stream::traced(const Task& task) {
+  switch (task.kind) {
+    case Kind::kRecord: return SOFTNPU_TRACE_EVENT_RECORD;
+    case Kind::kWait: return SOFTNPU_TRACE_EVENT_WAIT;
+    case Kind::kSteps: return SOFTNPU_TRACE_STEPS;
+    case Kind::kWork: break;
+  }
+  return SOFTNPU_TRACE_WORK;
+}
+
 Status Stream::enqueue(Task task, Cost cost) {
   bool runs_here = false;
   task.thread = this_thread();
+  if (!task.tag && trace::wants(SOFTNPU_TRACE_TASKS)) task.tag = trace::begin_task();
+  const std::span<const softnpuRange> written = std::exchange(task.traits.written, {});
   {
     std::unique_lock lock(mutex_);
     // Records and waits are not limited: they pin no memory, and the caller may hold a lock that queued work needs.
     if (task.kind == Kind::kWork && !executor_->on_executor_thread()) {
-      SOFTNPU_RETURN_IF_ERROR(wait_until(&lock, kNever, [&] { return queue_.size() < kMaxQueued; }));
+      Status status = wait_until(&lock, kNever, [&] { return queue_.size() < kMaxQueued; });
+      if (!status.is_ok()) {
+        trace::withdrawn(task.tag);
+        return status;
+      }
     }
     gate_.add_pending();
     const bool is_taken = gate_.await_leave();
@@ -239,9 +268,11 @@ Status Stream::enqueue(Task task, Cost cost) {
     runs_here = !is_taken && !owned_ && queue_.empty() && !may_wait && may_run_inline(cost);
     runs_here = runs_here || executor_->stopped();
     bool is_queued = false;
+    const trace::Tag tag = task.tag;
     const auto forget = [&] {
       if (is_queued) queue_.pop_back();
       gate_.remove_pending(1);
+      trace::withdrawn(tag);
     };
     try {
       if (!runs_here) {
@@ -255,6 +286,7 @@ Status Stream::enqueue(Task task, Cost cost) {
       // In queue order: a wait for a generation is enqueued after its record, whatever their streams.
       if (enqueued.kind == Kind::kRecord) enqueued.generation = enqueued.event->begin_record(this);
       if (enqueued.kind == Kind::kWait && !runs_here) enqueued.event->add_wait();
+      if (tag) trace::launched(tag, traced(enqueued), enqueued.name, place(), enqueued.number, bytes_of(written));
     } catch (...) {
       forget();
       throw;
@@ -273,11 +305,26 @@ Status Stream::enqueue(Task task, Cost cost) {
 
 void Stream::execute(Task& task) {
   switch (task.kind) {
-    case Kind::kRecord: return task.event->complete(task.generation);
+    case Kind::kRecord: {
+      const int64_t begin = task.tag ? trace::now() : 0;
+      task.event->complete(task.generation);
+      if (task.tag) trace::ran(task.tag, place(), begin, false);
+      return;
+    }
     case Kind::kWait:
-    case Kind::kSteps: return;
-    case Kind::kWork: return void(run(task));
+    case Kind::kSteps: return trace::dropped(task.tag);
+    case Kind::kWork: return void(run_recorded(task));
   }
+}
+
+bool Stream::run_recorded(Task& task) {
+  if (!task.tag) [[likely]]
+    return run(task);
+  const trace::Running running(task.tag, place());
+  const int64_t begin = trace::now();
+  const bool is_ok = run(task);
+  trace::ran(task.tag, place(), begin, !is_ok);
+  return is_ok;
 }
 
 bool Stream::run(Task& task) {
@@ -369,7 +416,16 @@ bool Stream::run_group(Task& first) {
   first.work = [&fusion, group, state = states[0]] {
     return status_from_callback([&](char* message, size_t size) { return fusion.run(group, state, message, size); });
   };
-  run(first);
+  const int64_t begin = first.tag ? trace::now() : 0;
+  const bool is_ok = run(first);
+  if (first.tag) {
+    trace::ran(first.tag, place(), begin, !is_ok, count);
+    for (size_t i = 1; i < count; ++i) {
+      trace::ran_fused(rest[i].tag, place(), first.tag, static_cast<uint32_t>(i));
+    }
+  } else {  // the recording began between the tasks' launches
+    for (size_t i = 1; i < count; ++i) trace::dropped(rest[i].tag);
+  }
   fusion.release(group);
   first = {};
   first_work = nullptr;
@@ -396,6 +452,7 @@ void Stream::advance() {
     }
     running_name_ = task.name;
     running_number_ = task.number;
+    if (task.tag && !was_parked) began_at_ = trace::now();
   }
   if (task.kind == Kind::kWait) {
     // If the task's work fails, nothing will complete its event: the stream continues.
@@ -406,8 +463,11 @@ void Stream::advance() {
       keep_error(task, failure.code(), failure.message().c_str());
     }
     task.event->end_wait();
+    if (task.tag) trace::ran(task.tag, place(), began_at_, false);
   } else if (task.kind == Kind::kSteps) {
-    if (run_steps(task)) return;
+    bool is_ok = true;
+    if (run_steps(task, &is_ok)) return;
+    if (task.tag) trace::ran(task.tag, place(), began_at_, !is_ok);
   } else {
     if (task.traits.fusible != nullptr && run_group(task)) return;
     execute(task);
@@ -416,16 +476,17 @@ void Stream::advance() {
   finish(1);
 }
 
-bool Stream::run_steps(Task& task) {
+bool Stream::run_steps(Task& task, bool* is_ok) {
+  const trace::Running running(task.tag, place());
   while (true) {
     bool again = false;
     task.work = [&] {
       task.generation = task.event->begin_record();
       return task.steps->step(&again);
     };
-    const bool is_ok = run(task);
+    *is_ok = run(task);
     task.work = nullptr;
-    if (!is_ok || !again) return false;
+    if (!*is_ok || !again) return false;
     if (park(task)) return true;
     // Nothing resumes it any more if it was abandoned while it ran; else it was resumed meanwhile.
     std::lock_guard lock(mutex_);
@@ -539,6 +600,7 @@ void Stream::drop(Task& task) {
   // Completes a dropped record, so that its waiters do not wait for ever.
   if (task.kind == Kind::kRecord) task.event->complete(task.generation);
   if (task.kind == Kind::kWait) task.event->end_wait();
+  trace::dropped(task.tag);
 }
 
 void Stream::abandon(const Status& reason) {

@@ -22,6 +22,7 @@
 #include "runtime/stream/inline_gate.h"
 #include "runtime/stream/steps.h"
 #include "runtime/stream/time_limits.h"
+#include "runtime/stream/trace.h"
 #include "softnpu/launch.h"
 
 namespace softnpu {
@@ -155,6 +156,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
     uint64_t generation = 0;
     uint64_t number = 0;
     uint32_t thread = 0;  // the launching thread
+    trace::Tag tag;
   };
 
   // Allows the caller's thread to run a task inline. If true, leave_inline() must follow.
@@ -179,9 +181,13 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool run_group(Task& first);
   // False if the work failed, or was skipped because an earlier task failed.
   bool run(Task& task);
+  // The same, recorded as the task's run.
+  bool run_recorded(Task& task);
+  static softnpuTraceTask traced(const Task& task);
+  trace::Place place() const { return {device_, id_}; }
   void finish(size_t tasks);
   // Runs steps until one has to wait: true if the stream is parked, false if the work is done or has failed.
-  bool run_steps(Task& task);
+  bool run_steps(Task& task, bool* is_ok);
   // Parks until the task's event is complete; false if it already is.
   bool park(Task& task);
   void drop(Task& task);
@@ -216,6 +222,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool owned_ = false;          // the stream runs, is queued at the executor, or is parked on an event
   std::optional<Task> parked_;  // the wait that the stream has reached and not passed
   std::chrono::steady_clock::time_point parked_at_;
+  int64_t began_at_ = 0;  // of the wait or the steps that run or are parked, if they are recorded
   uint64_t ticket_ = 0;  // of that wait until the stream is woken; else 0
   // The task that runs on the executor, or ran last: its name (a literal) and its number.
   const char* running_name_ = "";

@@ -12,6 +12,7 @@
 #include "runtime/stream/capture/replay.h"
 #include "runtime/stream/executor.h"
 #include "runtime/stream/time_limits.h"
+#include "runtime/stream/trace.h"
 
 namespace softnpu {
 namespace {
@@ -23,6 +24,12 @@ constexpr size_t kMaxSmallTasks = 64;
 
 const softnpuFusion* fusion_of(const CapturedTask& task) {
   return task.fusible == nullptr ? nullptr : task.fusible->fusion;
+}
+
+trace::Node traced(const CapturedTask& task) {
+  uint64_t bytes = 0;
+  for (const softnpuRange& range : task.written) bytes += range.bytes;
+  return {task.name, task.stream, bytes};
 }
 
 std::string stream_name(uint32_t stream) { return text("stream ", stream); }
@@ -89,6 +96,16 @@ Status CapturedGraph::named(const Step& step, const Status& status) const {
 }
 
 Status CapturedGraph::run(const Step& step) const {
+  if (!trace::wants(SOFTNPU_TRACE_TASKS)) [[likely]]
+    return run_step(step);
+  const int64_t begin = trace::now();
+  Status status = run_step(step);
+  const trace::Tag leader = trace::node_ran(traced(tasks_[step.first]), begin, !status.is_ok(), step.count);
+  for (uint32_t i = 1; i < step.count; ++i) trace::node_ran_fused(traced(tasks_[step.first + i]), leader, i);
+  return status;
+}
+
+Status CapturedGraph::run_step(const Step& step) const {
   const CapturedTask& first = tasks_[step.first];
   if (time_limits().any()) Executor::begin_operator();
   try {

@@ -61,7 +61,9 @@ class CapturedGraph : public std::enable_shared_from_this<CapturedGraph> {
 
   Step step_from(uint32_t first) const;
   void connect_steps();
+  // Runs one step; recorded, if the replay is.
   Status run(const Step& step) const;
+  Status run_step(const Step& step) const;
   // `status` in the words of the task that failed.
   Status named(const Step& step, const Status& status) const;
 
