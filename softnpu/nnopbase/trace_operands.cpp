@@ -99,14 +99,14 @@ std::shared_ptr<const std::string> operands_of(const Planned& planned) {
   if (planned.keep == nullptr) return nullptr;
   std::unique_ptr<BoundCall> call;
   if (!planned.keep(planned.arguments, &call).is_ok()) return nullptr;
-  const auto& [op, plan, outputs, operands] = planned.launched();
-  const bool is_inplace = std::string_view(op).find("Inplace") != std::string_view::npos;
+  const LaunchTemplate& launched = planned.launched();
+  const bool is_inplace = std::string_view(launched.op).find("Inplace") != std::string_view::npos;
   Side inputs;
   Side outputs;
   const std::span<const BoundTensor> tensors = call->tensors();
   for (size_t i = 0; i < tensors.size(); ++i) {
     const aclTensor& tensor = *tensors[i].copy;
-    const bool is_output = is_written(tensor, plan);
+    const bool is_output = is_written(tensor, launched.plan);
     // Of two tensors in the same memory the first is read and the second is written.
     const bool is_read = std::ranges::any_of(tensors.subspan(i + 1), [&](const BoundTensor& other) {
       return device_bytes(*other.copy).address == device_bytes(tensor).address;

@@ -9,6 +9,10 @@ _CONVERTED = (
     "operands that are converted: the CPU orders a result by the copies, FakeTensor and npu do not"
 )
 
+_SMALL = "convolution: the CPU's library, which chooses the memory format, leaves one image to plain loops where it is transposed"
+# Elementwise operators without PyTorch's tag.
+_UNTAGGED = {"rsub"}
+
 
 def _gives_floats(call: Drawn, results: list) -> bool:
     return not any(t.is_floating_point() or t.is_complex() for t in call.tensors) and any(
@@ -18,11 +22,18 @@ def _gives_floats(call: Drawn, results: list) -> bool:
 
 def _converts(call: Drawn, results: list) -> bool:
     types = {t.dtype for t in call.tensors}
-    return call.is_pointwise and (len(types) > 1 or _gives_floats(call, results))
+    is_pointwise = call.is_pointwise or call.name.split(".")[1] in _UNTAGGED
+    return is_pointwise and (len(types) > 1 or _gives_floats(call, results))
 
 
 def other_layout(operator: str, call: Drawn, results: list) -> str:
     """The reason why strides may differ for this call, whose results on the CPU are given; empty if they may not."""
     if _converts(call, results):
         return _CONVERTED
+    if (
+        operator == "convolution_backward"
+        and call.tensors[0].shape[0] == 1
+        and call.argument("transposed")
+    ):
+        return _SMALL
     return layouts.other_layout(operator, call.tensors[0].dtype)
