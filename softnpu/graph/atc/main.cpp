@@ -206,6 +206,11 @@ const std::map<std::string_view, Read>& options() {
       {"soc_version", nothing},
       {"input_shape", [](const std::string& value, Arguments* out) { return read_sizes(value, &out->compile); }},
       {"input_shape_range", [](const std::string& value, Arguments* out) { return read_ranges(value, &out->compile); }},
+      {"insert_op_conf",
+       [](const std::string& value, Arguments* out) {
+         out->compile.aipp = value;
+         return Status::ok();
+       }},
       {"om",
        [](const std::string& value, Arguments* out) {
          out->om = value;

@@ -95,6 +95,7 @@ void Importer::add_initializers(const onnx::GraphDef& graph, Scope* scope) {
 void Importer::add_inputs(const ImportOptions& options, Scope* scope) {
   const std::string inputs = list_inputs(model_);
   if (const Status fits = check_input_sizes(model_, options.input_sizes); !fits.is_ok()) throw Refused(fits.message());
+  size_t number = 0;
   for (const onnx::ValueInfo& info : model_.graph.inputs) {
     if (scope->values.contains(info.name)) continue;  // an initializer that could be overridden
     Value value;
@@ -112,11 +113,21 @@ void Importer::add_inputs(const ImportOptions& options, Scope* scope) {
       throw Refused(text("the sizes of the input ", info.name,
                          " are open: give them as --input_shape=\"name:sizes\"; the model's inputs are ", inputs));
     }
+    const auto aipp = std::ranges::find(options.aipps, number++, &Aipp::input);
+    if (aipp != options.aipps.end()) {
+      scope->values[info.name] = preprocessed(builder_, *aipp, info.name, sizes, value.dtype);
+      continue;
+    }
     value.dims = Dims(sizes);
     const ValueId id = builder_.graph().add(std::move(value));
     builder_.graph().inputs.push_back(id);
     builder_.note_input();
     scope->values[info.name] = id;
+  }
+  for (const Aipp& aipp : options.aipps) {
+    if (aipp.input >= number) {
+      throw Refused(text("--insert_op_conf: related_input_rank : ", aipp.input, ", where the inputs are ", inputs));
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -138,6 +139,12 @@ Status compile_model(const CompileOptions& options, CompileReport* report) {
     SOFTNPU_RETURN_IF_ERROR(find_output(model, "--output_type", wanted, &name));
     import.output_dtypes[name] = dtype;
   }
+  if (!options.aipp.empty()) {
+    std::ifstream file(options.aipp);
+    if (!file.is_open()) return {ACL_ERROR_INVALID_FILE, text("--insert_op_conf: ", options.aipp, " cannot be read")};
+    const std::string words(std::istreambuf_iterator<char>(file), {});
+    SOFTNPU_RETURN_IF_ERROR(read_aipp(words, &import.aipps));
+  }
   Device device;
   SOFTNPU_RETURN_IF_ERROR(device.open());
   const auto has_open = [](const auto& one) { return std::ranges::find(one.second, -1) != one.second.end(); };
@@ -148,6 +155,7 @@ Status compile_model(const CompileOptions& options, CompileReport* report) {
   CompiledModel compiled;
   Status status;
   if (std::ranges::any_of(options.input_sizes, has_open)) {
+    if (!import.aipps.empty()) return {ACL_ERROR_INVALID_PARAM, "--insert_op_conf needs fixed sizes of all inputs"};
     compiled.source = Source{whole, std::move(import), options.passes_off, options.list_kind, options.list};
     status = try_source(model, *compiled.source, passes, report);
   } else {
