@@ -37,9 +37,7 @@ def folder(tmp_path_factory) -> Path:
 
 def atc(folder: Path, *options: str, fails: bool = False) -> str:
     """What it prints; on the other stream if it should fail."""
-    done = subprocess.run(
-        [ATC, *options], cwd=folder, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([ATC, *options], cwd=folder, capture_output=True, text=True, check=False)
     assert (done.returncode != 0) == fails, done.stdout + done.stderr
     return done.stderr if fails else done.stdout
 
@@ -242,14 +240,23 @@ def test_aipp_of_gray_and_xrgb(folder):
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ("aipp_op { input_format: RGB888_U8\nmagic: 1 }", "line 2: there is no magic; there are aipp_mode"),
+        (
+            "aipp_op { input_format: RGB888_U8\nmagic: 1 }",
+            "line 2: there is no magic; there are aipp_mode",
+        ),
         ("aipp_op { aipp_mode: dynamic }", "line 1: aipp_mode : dynamic is not implemented"),
         ("aipp_op { input_format: RGB888_U8 resize: true }", "resize : true is not implemented"),
         ("aipp_op { crop: false }", "input_format is missing"),
         ("aipp_op { input_format: RGB888_U8", "a block has no end"),
         ("other { }", '"other" is found, where "aipp_op {" begins'),
-        ("aipp_op { input_format: RGB888_U8 src_image_size_h: 9 }", "makes [2, 3, 9, 6] of an image 9 x 6"),
-        ("aipp_op { input_format: RGB888_U8 related_input_rank: 3 }", "related_input_rank : 3, where the inputs are x:"),
+        (
+            "aipp_op { input_format: RGB888_U8 src_image_size_h: 9 }",
+            "makes [2, 3, 9, 6] of an image 9 x 6",
+        ),
+        (
+            "aipp_op { input_format: RGB888_U8 related_input_rank: 3 }",
+            "related_input_rank : 3, where the inputs are x:",
+        ),
     ],
 )
 def test_bad_aipp(folder, settings, sentence):

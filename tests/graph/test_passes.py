@@ -38,7 +38,9 @@ def compiled(model: ModelProto, folder: Path, *options: str) -> Compiled:
     parts = re.split(r"^# ([\w-]+)\n", done.stdout, flags=re.MULTILINE)
     texts = {
         name: "".join(
-            line for line in text.splitlines(keepends=True) if line.startswith(("graph", "%", "ret"))
+            line
+            for line in text.splitlines(keepends=True)
+            if line.startswith(("graph", "%", "ret"))
         )
         for name, text in zip(parts[1::2], parts[2::2], strict=True)
     }
@@ -113,11 +115,14 @@ def norm_of(operand: str) -> list:
 def gelu_of(order: int) -> list:
     """GELU by erf, the half in one of three positions."""
     erf = [node("Div", "x root", "q"), node("Erf", "q", "e"), node("Add", "e one", "f")]
-    return erf + [
-        [node("Mul", "x f", "p"), node("Mul", "p half", "y")],
-        [node("Mul", "x half", "h"), node("Mul", "h f", "y")],
-        [node("Mul", "f half", "h"), node("Mul", "x h", "y")],
-    ][order]
+    return (
+        erf
+        + [
+            [node("Mul", "x f", "p"), node("Mul", "p half", "y")],
+            [node("Mul", "x half", "h"), node("Mul", "h f", "y")],
+            [node("Mul", "f half", "h"), node("Mul", "x h", "y")],
+        ][order]
+    )
 
 
 def attention_of(bias: np.ndarray, order: list[int], keys: list[int]) -> ModelProto:
@@ -446,7 +451,11 @@ def test_unknown_pass(tmp_path):
 def test_nan_passes_through_fused_operators(tmp_path):
     """ReLU behind a convolution keeps NaN, as it does unfused."""
     model = model_of(
-        [node("Conv", "x w b", "c", pads=[1, 1, 1, 1]), node("Relu", "c", "r"), node("Abs", "r", "y")],
+        [
+            node("Conv", "x w b", "c", pads=[1, 1, 1, 1]),
+            node("Relu", "c", "r"),
+            node("Abs", "r", "y"),
+        ],
         {"x": [1, 3, 64, 64]},
         {"y": [1, 4, 64, 64]},
         IMAGE,

@@ -80,7 +80,8 @@ Setter any() {
 }
 
 template <size_t n>
-void add_channels(const std::string& prefix, std::array<double, n> Aipp::*member, std::map<std::string, Setter>* table) {
+void add_channels(const std::string& prefix, std::array<double, n> Aipp::*member,
+                  std::map<std::string, Setter>* table) {
   for (size_t i = 0; i < n; ++i) {
     (*table)[prefix + std::to_string(i)] = [member, i](const std::string& value, Aipp* out) {
       return read_real(value, &(out->*member)[i]);
@@ -261,9 +262,9 @@ ValueId preprocessed(Builder& build, const Aipp& aipp, const std::string& name, 
   const bool fits = rows == inner_height && columns == inner_width && sizes[1] == (is_gray ? 1 : 3) &&
                     top + rows <= height && left + columns <= width && inner_height > 0 && inner_width > 0;
   if (!fits) {
-    throw Refused(text("--insert_op_conf makes [", sizes[0], ", ", is_gray ? 1 : 3, ", ", rows + pads[0] + pads[1], ", ",
-                       columns + pads[2] + pads[3], "] of an image ", height, " x ", width, ", where the input ", name,
-                       " is [", sizes[0], ", ", sizes[1], ", ", sizes[2], ", ", sizes[3], "]"));
+    throw Refused(text("--insert_op_conf makes [", sizes[0], ", ", is_gray ? 1 : 3, ", ", rows + pads[0] + pads[1],
+                       ", ", columns + pads[2] + pads[3], "] of an image ", height, " x ", width, ", where the input ",
+                       name, " is [", sizes[0], ", ", sizes[1], ", ", sizes[2], ", ", sizes[3], "]"));
   }
   Value value;
   value.name = name;

@@ -20,8 +20,8 @@ struct Aipp {
   int64_t height = 0;  // of the caller's image; 0: the model's
   int64_t width = 0;
   bool crops = false;
-  int64_t top = 0, left = 0;                   // of the part that is read
-  int64_t crop_height = 0, crop_width = 0;     // 0: the model's
+  int64_t top = 0, left = 0;                // of the part that is read
+  int64_t crop_height = 0, crop_width = 0;  // 0: the model's
   bool pads = false;
   std::array<int64_t, 4> padding{};  // top, bottom, left, right
   double padding_value = 0;
@@ -29,7 +29,7 @@ struct Aipp {
   bool converts = false;  // channel = (matrix (pixel - input_bias)) / 256 + output_bias, rounded and limited to a byte
   std::array<std::array<double, 3>, 3> matrix{};
   std::array<double, 3> input_bias{}, output_bias{};
-  std::array<double, 4> mean{}, min{};          // (channel - mean - min) factor
+  std::array<double, 4> mean{}, min{};  // (channel - mean - min) factor
   std::array<double, 4> factor{1, 1, 1, 1};
 };
 

@@ -1,5 +1,5 @@
-// Non-maximum suppression. Definition: the specification of ONNX, opset 11. How many boxes stay decides sizes: boxes and
-// scores have to be known.
+// Non-maximum suppression. Definition: the specification of ONNX, opset 11. How many boxes stay decides sizes: boxes
+// and scores have to be known.
 
 #include <algorithm>
 #include <array>
@@ -24,8 +24,7 @@ float area(const Box& box) { return std::max(box[2] - box[0], 0.0F) * std::max(b
 
 // The intersection's share of the union.
 float overlap(const Box& a, const Box& b) {
-  const float common =
-      area({std::max(a[0], b[0]), std::max(a[1], b[1]), std::min(a[2], b[2]), std::min(a[3], b[3])});
+  const float common = area({std::max(a[0], b[0]), std::max(a[1], b[1]), std::min(a[2], b[2]), std::min(a[3], b[3])});
   const float both = area(a) + area(b) - common;
   return both <= 0 ? 0 : common / both;
 }

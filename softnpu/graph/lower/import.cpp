@@ -291,8 +291,8 @@ Status check_input_sizes(const onnx::Model& model, const std::map<std::string, I
       fits = wanted[i] < 0 || info->dims[i] < 0 || info->dims[i] == wanted[i];
     }
     if (fits) continue;
-    return {ACL_ERROR_PARSE_MODEL, text("--input_shape gives ", name, " sizes that the model does not have; its inputs are ",
-                                        list_inputs(model))};
+    return {ACL_ERROR_PARSE_MODEL, text("--input_shape gives ", name,
+                                        " sizes that the model does not have; its inputs are ", list_inputs(model))};
   }
   return Status::ok();
 }

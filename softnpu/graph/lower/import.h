@@ -13,9 +13,9 @@
 namespace softnpu::graph {
 
 struct ImportOptions {
-  std::map<std::string, Ints> input_sizes;      // of inputs whose sizes the model leaves open
-  std::vector<std::string> outputs;             // names of values; empty: the model's own
-  aclDataType output_dtype = ACL_DT_UNDEFINED;  // of all other outputs; undefined: the model's own
+  std::map<std::string, Ints> input_sizes;           // of inputs whose sizes the model leaves open
+  std::vector<std::string> outputs;                  // names of values; empty: the model's own
+  aclDataType output_dtype = ACL_DT_UNDEFINED;       // of all other outputs; undefined: the model's own
   std::map<std::string, aclDataType> output_dtypes;  // of some of them
   std::vector<Aipp> aipps;                           // preprocessing of images, for models of fixed sizes
 

@@ -180,12 +180,9 @@ constexpr Cosines kHamming = {25.0 / 46, -21.0 / 46, 0};
 constexpr Cosines kBlackman = {0.42, -0.5, 0.08};
 
 constexpr LowerRow kRows[] = {
-    {"BlackmanWindow", window<kBlackman>},
-    {"DFT", dft},
-    {"HammingWindow", window<kHamming>},
-    {"HannWindow", window<kHann>},
-    {"MelWeightMatrix", mel_weights},
-    {"STFT", stft},
+    {"BlackmanWindow", window<kBlackman>}, {"DFT", dft},
+    {"HammingWindow", window<kHamming>},   {"HannWindow", window<kHann>},
+    {"MelWeightMatrix", mel_weights},      {"STFT", stft},
 };
 
 }  // namespace

@@ -84,10 +84,13 @@ class Recognizer {
   }
 
   bool attention(const Node& node) {
-    if (node.type != "BatchMatMulV2" || node.inputs.size() != 2 || edit_.dims(node.outputs[0]).size() != 4) return false;
-    if (attribute(node, "adj_x1", false) || attribute(node, "adj_x2", false) || !is_own(node.inputs[0].value)) return false;
+    if (node.type != "BatchMatMulV2" || node.inputs.size() != 2 || edit_.dims(node.outputs[0]).size() != 4)
+      return false;
+    if (attribute(node, "adj_x1", false) || attribute(node, "adj_x2", false) || !is_own(node.inputs[0].value))
+      return false;
     const Node* softmax = edit_.producer(node.inputs[0].value, "SoftmaxV2");
-    if (softmax == nullptr || attribute(*softmax, "axes", std::vector<int64_t>()) != std::vector<int64_t>{3}) return false;
+    if (softmax == nullptr || attribute(*softmax, "axes", std::vector<int64_t>()) != std::vector<int64_t>{3})
+      return false;
     Scores scores;
     if (!find_scores(softmax->inputs[0].value, &scores)) return false;
     const ValueId q = scores.product->inputs[0].value;
@@ -98,7 +101,8 @@ class Recognizer {
     const Dims& values = edit_.dims(v);
     if (rows.size() != 4 || values.size() != 4 || rows[0] != values[0] || rows[1] != values[1]) return false;
     if (edit_.value(v).dtype != dtype || edit_.dims(scores.product->inputs[1].value).size() != 4) return false;
-    if (edit_.dims(scores.product->inputs[1].value)[0] != rows[0] || edit_.dims(scores.product->inputs[1].value)[1] != rows[1])
+    if (edit_.dims(scores.product->inputs[1].value)[0] != rows[0] ||
+        edit_.dims(scores.product->inputs[1].value)[1] != rows[1])
       return false;
     const Scores found = scores;
     const ValueId k = keys_of(*scores.product);

@@ -1,5 +1,6 @@
 #pragma once
-// Writes messages of protobuf, for models of ONNX in tests. Facts: onnx-ml.proto of the package onnx 1.23.2 (Apache-2.0).
+// Writes messages of protobuf, for models of ONNX in tests. Facts: onnx-ml.proto of the package onnx 1.23.2
+// (Apache-2.0).
 
 #include <cstdint>
 #include <cstring>
