@@ -465,3 +465,17 @@ def test_nan_passes_through_fused_operators(tmp_path):
     y = run(compiled(model, tmp_path).om, [x])[0]
     assert np.isnan(y[0, :, 4:7, 4:7]).all()
     assert np.isnan(y).sum() == 9 * 4
+
+
+def test_precision_modes_allow_hf32(tmp_path):
+    """The permission is that of each convolution and product; without a mode there is none."""
+    case = CASES["a bias"]
+    allowed = compiled(case.model, tmp_path, "--precision_mode=allow_mix_precision")
+    assert "allow_hf32: true" in allowed.texts["lowered"]
+    kept = compiled(case.model, tmp_path, "--precision_mode=force_fp32")
+    assert "allow_hf32" not in kept.texts["lowered"]
+    x = normal(2, 5, 8)
+    # HF32 has 11 bits: a product of two rounded factors, summed over 8.
+    np.testing.assert_allclose(
+        run(allowed.om, [x])[0], run(kept.om, [x])[0], rtol=0, atol=8 * 2**-10 * 9
+    )

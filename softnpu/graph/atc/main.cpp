@@ -154,9 +154,10 @@ Status read_precision(const std::string& value, Arguments* out) {
   const auto found = kKeepsPrecision.find(value);
   if (found == kKeepsPrecision.end()) return wrong(text("there is no precision mode ", value));
   if (!found->second) {
+    out->compile.allows_hf32 = true;
     out->note = text("precision mode ", value,
-                     ": every value keeps the precision that it has in the model, which is "
-                     "as exact or more");
+                     ": every value keeps its type; convolutions and products of float32 may have the precision of "
+                     "HF32, which is more exact than float16");
   }
   return Status::ok();
 }

@@ -25,6 +25,18 @@ std::string shown(const onnx::ValueInfo& info) {
   return text(info.name, ":", sizes, " (", onnx::name_of(info.dtype), ")");
 }
 
+// Sets the permission in all nodes whose operators have it.
+void allow_hf32(Graph* graph) {
+  for (Node& node : graph->nodes) {
+    const bool has_permission =
+        node.type == "Conv2D" || node.type == "Conv3D" || node.type == "MatMulV2" || node.type == "BatchMatMulV2";
+    if (!has_permission || graph->values[node.outputs[0]].dtype != ACL_FLOAT) continue;
+    auto attributes = std::make_shared<aclopAttr>(*node.attributes);
+    attributes->values["allow_hf32"] = true;
+    node.attributes = std::move(attributes);
+  }
+}
+
 // Calls `visit` for all nodes, also those of graphs in attributes.
 template <typename Visit>
 void for_each_node(const std::vector<onnx::NodeDef>& nodes, const Visit& visit) {
@@ -266,6 +278,7 @@ Status Importer::run(const ImportOptions& options, Graph* out) {
   }
   *out = std::move(builder_.graph());
   remove_dead(out);
+  if (options.allows_hf32) allow_hf32(out);
   return check(*out);
 }
 

@@ -131,6 +131,7 @@ Status compile_model(const CompileOptions& options, CompileReport* report) {
   ImportOptions import;
   import.input_sizes = options.input_sizes;
   import.output_dtype = options.output_dtype;
+  import.allows_hf32 = options.allows_hf32;
   for (const std::string& wanted : options.outputs) {
     SOFTNPU_RETURN_IF_ERROR(find_output(model, "--out_nodes", wanted, &import.outputs.emplace_back()));
   }
