@@ -38,10 +38,10 @@ void non_max_suppression(Call& call) {
   }
   const std::vector<double> boxes = build.reals_of(call.in(0));
   const std::vector<double> scores = build.reals_of(call.in(1));
-  const int64_t limit = call.has(2) ? build.ints_of(call.in(2)).at(0) : 0;
-  const float threshold = call.has(3) ? static_cast<float>(build.reals_of(call.in(3)).at(0)) : 0;
+  const int64_t limit = call.has(2) ? build.int_of(call.in(2)) : 0;
+  const float threshold = call.has(3) ? static_cast<float>(build.real_of(call.in(3))) : 0;
   const bool has_least = call.has(4);
-  const double least = has_least ? build.reals_of(call.in(4)).at(0) : 0;
+  const double least = has_least ? build.real_of(call.in(4)) : 0;
   const bool has_center = call.integer("center_point_box", 0) != 0;
   const auto count = static_cast<size_t>(sizes[1]);
   Ints chosen;

@@ -1,6 +1,7 @@
 #include "graph/lower/import.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "base/text.h"
@@ -174,6 +175,8 @@ void Importer::lower_node(const onnx::NodeDef& node, const std::map<std::string,
         scope->values[node.outputs[i]] = call.outputs()[i];
       }
     }
+  } catch (const std::out_of_range&) {
+    throw Refused(text(described(node), ": an attribute or input has too few elements"));
   } catch (const Refused& reason) {
     const std::string said = reason.what();
     if (said.starts_with("node ")) throw;

@@ -18,7 +18,7 @@ struct ImportOptions {
   aclDataType output_dtype = ACL_DT_UNDEFINED;       // of all other outputs; undefined: the model's own
   std::map<std::string, aclDataType> output_dtypes;  // of some of them
   bool allows_hf32 = false;  // convolutions and products of float32 may have the precision of HF32
-  std::vector<Aipp> aipps;                           // preprocessing of images, for models of fixed sizes
+  std::vector<Aipp> aipps;   // preprocessing of images, for models of fixed sizes
 
   aclDataType dtype_of_output(const std::string& name) const;
 };
