@@ -72,14 +72,24 @@ def _rows(name: str, model: nn.Module, x: Tensor, repeats: int) -> list[Row]:
         plain = _Compiled(model, x, Path(folder), "--passes_off=all")
     with torch.no_grad():
         expected = model(x)
+    with tempfile.TemporaryDirectory() as folder:
+        allowed = _Compiled(model, x, Path(folder), "--precision_mode=allow_mix_precision")
     torch.testing.assert_close(compiled().cpu(), expected, rtol=1e-3, atol=1e-3)
     on_npu, x_npu = copy.deepcopy(model).npu(), x.npu()
     forward = torch.no_grad()
     npu, cpu = forward(lambda: on_npu(x_npu)), forward(lambda: model(x))
+
+    def with_hf32() -> Tensor:
+        torch.npu.conv.allow_hf32 = True
+        y = npu()
+        torch.npu.conv.allow_hf32 = False
+        return y
+
     return [
         Row(f"{name}, compiled", compiled, plain, repeats, "without passes"),
         Row(f"{name}, compiled", compiled, npu, repeats, "npu eager"),
         Row(f"{name}, compiled", compiled, cpu, repeats, "CPU eager"),
+        Row(f"{name}, compiled, HF32 allowed", allowed, with_hf32, repeats, "npu eager"),
     ]
 
 

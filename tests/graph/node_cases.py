@@ -104,9 +104,7 @@ def _decides_sizes(array: np.ndarray) -> bool:
     return array.ndim <= 1 and array.size <= 64
 
 
-def _specialized(
-    case: TestCase, inputs: list[np.ndarray], stays: list[int]
-) -> onnx.ModelProto:
+def _specialized(case: TestCase, inputs: list[np.ndarray], stays: list[int]) -> onnx.ModelProto:
     """The model with all inputs but those with the numbers ``stays`` as constants."""
     model = onnx.ModelProto()
     model.CopyFrom(case.model)

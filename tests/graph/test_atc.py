@@ -37,9 +37,7 @@ def folder(tmp_path_factory) -> Path:
 
 def atc(folder: Path, *options: str, fails: bool = False) -> str:
     """What it prints; on the other stream if it should fail."""
-    done = subprocess.run(
-        [ATC, *options], cwd=folder, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([ATC, *options], cwd=folder, capture_output=True, text=True, check=False)
     assert (done.returncode != 0) == fails, done.stdout + done.stderr
     return done.stderr if fails else done.stdout
 
@@ -147,3 +145,122 @@ def test_wrong_sizes_name_the_inputs(folder, sizes):
         fails=True,
     )
     assert "inputs are x:batch,3 (float)" in said
+
+
+def image_model(folder: Path, channels: int) -> None:
+    """image.onnx: the identity of [2, channels, 4, 6]."""
+    sizes = [2, channels, 4, 6]
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, sizes) for name in "xy")
+    graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "g", [x], [y])
+    onnx.save(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]),
+        folder / "image.onnx",
+    )
+
+
+def preprocessed(folder: Path, settings: str, pixels: np.ndarray) -> np.ndarray:
+    """What the model makes of the bytes."""
+    (folder / "aipp.cfg").write_text(f"aipp_op {{ aipp_mode: static\n{settings}\n}}\n")
+    om = compiled(folder, "image", "--model=image.onnx", "--insert_op_conf=aipp.cfg")
+    model = Model(om)
+    try:
+        assert model.dtype("Input", 0) == np.uint8
+        assert model.dims("Input", 0) == list(pixels.shape)
+        return model.run([pixels])[0]
+    finally:
+        model.close()
+
+
+NORMAL = """
+mean_chn_0: 10  # of red
+mean_chn_1 : 20
+min_chn_2 : 0.5
+var_reci_chn_0 : 0.5
+var_reci_chn_2 : 0.25
+"""
+MEAN, FACTOR = np.array([10, 20, 0.5], np.float32), np.array([0.5, 1, 0.25], np.float32)
+
+
+def random_bytes(*sizes: int) -> np.ndarray:
+    return np.random.default_rng(0).integers(0, 256, sizes, np.uint8)
+
+
+def test_aipp_of_rgb(folder):
+    """Crops, exchanges red and blue, normalizes and pads."""
+    image_model(folder, 3)
+    pixels = random_bytes(2, 8, 9, 3)
+    settings = f"""input_format: RGB888_U8
+        src_image_size_w: 9
+        src_image_size_h: 8
+        crop: true
+        load_start_pos_h: 2
+        load_start_pos_w: 1
+        crop_size_h: 3
+        crop_size_w: 4
+        padding: true
+        bottom_padding_size: 1
+        left_padding_size: 2
+        padding_value: -7
+        rbuv_swap_switch: true
+        {NORMAL}"""
+    part = pixels[:, 2:5, 1:5, ::-1].astype(np.float32)
+    wanted = np.full((2, 3, 4, 6), -7, np.float32)
+    wanted[:, :, :3, 2:] = ((part - MEAN) * FACTOR).transpose(0, 3, 1, 2)
+    np.testing.assert_allclose(preprocessed(folder, settings, pixels), wanted, rtol=1e-6)
+
+
+def test_aipp_of_yuv(folder):
+    """NV12 to RGB by a matrix; results are bytes."""
+    image_model(folder, 3)
+    pixels = random_bytes(2, 6, 6)
+    matrix = np.array([[298, 0, 409], [298, -100, -208], [298, 516, 0]])
+    bias = np.array([16, 128, 128])
+    rows = "\n".join(f"matrix_r{i}c{j}: {matrix[i, j]}" for i in range(3) for j in range(3))
+    biases = "\n".join(f"input_bias_{i}: {bias[i]}" for i in range(3))
+    y = pixels[:, :4].astype(np.int64)
+    uv = pixels[:, 4:].reshape(2, 2, 3, 2).astype(np.int64).repeat(2, 1).repeat(2, 2)
+    yuv = np.stack([y, uv[..., 0], uv[..., 1]], -1) - bias
+    rgb = np.clip(np.floor(yuv @ matrix.T / 256 + 0.5), 0, 255)
+    wanted = ((rgb - MEAN) * FACTOR).transpose(0, 3, 1, 2)
+    settings = f"input_format: YUV420SP_U8\ncsc_switch: true\n{rows}\n{biases}\n{NORMAL}"
+    np.testing.assert_allclose(preprocessed(folder, settings, pixels), wanted, rtol=1e-6)
+
+
+def test_aipp_of_gray_and_xrgb(folder):
+    image_model(folder, 1)
+    pixels = random_bytes(2, 4, 6)
+    got = preprocessed(folder, "input_format: YUV400_U8\nvar_reci_chn_0: 2", pixels)
+    np.testing.assert_array_equal(got[:, 0], pixels * np.float32(2))
+    image_model(folder, 3)
+    pixels = random_bytes(2, 4, 6, 4)
+    got = preprocessed(folder, "input_format: XRGB8888_U8", pixels)
+    np.testing.assert_array_equal(got, pixels[..., 1:].transpose(0, 3, 1, 2))
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        (
+            "aipp_op { input_format: RGB888_U8\nmagic: 1 }",
+            "line 2: there is no magic; there are aipp_mode",
+        ),
+        ("aipp_op { aipp_mode: dynamic }", "line 1: aipp_mode : dynamic is not implemented"),
+        ("aipp_op { input_format: RGB888_U8 resize: true }", "resize : true is not implemented"),
+        ("aipp_op { crop: false }", "input_format is missing"),
+        ("aipp_op { input_format: RGB888_U8", "a block has no end"),
+        ("other { }", '"other" is found, where "aipp_op {" begins'),
+        (
+            "aipp_op { input_format: RGB888_U8 src_image_size_h: 9 }",
+            "makes [2, 3, 9, 6] of an image 9 x 6",
+        ),
+        (
+            "aipp_op { input_format: RGB888_U8 related_input_rank: 3 }",
+            "related_input_rank : 3, where the inputs are x:",
+        ),
+    ],
+)
+def test_bad_aipp(folder, settings, sentence):
+    image_model(folder, 3)
+    (folder / "bad.cfg").write_text(settings)
+    options = ("--model=image.onnx", "--framework=5", "--output=n", "--insert_op_conf=bad.cfg")
+    assert sentence in atc(folder, *options, fails=True)

@@ -1,7 +1,9 @@
 """Passes of the graph engine: the graph before and after each as text, and the results against those without passes."""
 
+import os
 import re
 import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +12,7 @@ import numpy as np
 import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
-from graph.acl_model import LIB, Model
+from graph.acl_model import LIB, Dataset, Model, acl, call
 
 ATC = LIB.parent / "cann" / "bin" / "atc"
 FLOAT = TensorProto.FLOAT
@@ -38,7 +40,9 @@ def compiled(model: ModelProto, folder: Path, *options: str) -> Compiled:
     parts = re.split(r"^# ([\w-]+)\n", done.stdout, flags=re.MULTILINE)
     texts = {
         name: "".join(
-            line for line in text.splitlines(keepends=True) if line.startswith(("graph", "%", "ret"))
+            line
+            for line in text.splitlines(keepends=True)
+            if line.startswith(("graph", "%", "ret"))
         )
         for name, text in zip(parts[1::2], parts[2::2], strict=True)
     }
@@ -113,11 +117,28 @@ def norm_of(operand: str) -> list:
 def gelu_of(order: int) -> list:
     """GELU by erf, the half in one of three positions."""
     erf = [node("Div", "x root", "q"), node("Erf", "q", "e"), node("Add", "e one", "f")]
-    return erf + [
-        [node("Mul", "x f", "p"), node("Mul", "p half", "y")],
-        [node("Mul", "x half", "h"), node("Mul", "h f", "y")],
-        [node("Mul", "f half", "h"), node("Mul", "x h", "y")],
-    ][order]
+    return (
+        erf
+        + [
+            [node("Mul", "x f", "p"), node("Mul", "p half", "y")],
+            [node("Mul", "x half", "h"), node("Mul", "h f", "y")],
+            [node("Mul", "f half", "h"), node("Mul", "x h", "y")],
+        ][order]
+    )
+
+
+def scaled_attention() -> ModelProto:
+    """Attention as torch.onnx writes it: queries and keys are scaled by a root each."""
+    nodes = [
+        node("Mul", "q root", "qs"),
+        node("Transpose", "k", "t", perm=[0, 1, 3, 2]),
+        node("Mul", "t root", "ks"),
+        node("MatMul", "qs ks", "p"),
+        node("Softmax", "p", "w", axis=-1),
+        node("MatMul", "w v", "y"),
+    ]
+    inputs = {"q": [2, 3, 5, 8], "k": [2, 3, 7, 8], "v": [2, 3, 7, 4]}
+    return model_of(nodes, inputs, {"y": [2, 3, 5, 4]}, {"root": np.float32(0.6)})
 
 
 def attention_of(bias: np.ndarray, order: list[int], keys: list[int]) -> ModelProto:
@@ -338,6 +359,13 @@ CASES = {
         {"SoftmaxV2": 0, "BatchMatMulV2": 0, "softnpuAttention": 1, "Transpose": 0},
         length=8 * 7,
     ),
+    "attention with scaled factors": Case(
+        "attention",
+        scaled_attention(),
+        {"SoftmaxV2": 1, "Mul": 2},
+        {"SoftmaxV2": 0, "softnpuAttention": 1, "Mul": 0, "Transpose": 0},
+        length=8 * 7,
+    ),
     "attention with keys by position": Case(
         "attention",
         attention_of(normal(5, 7), [0, 2, 3, 1], [2, 7, 3, 8]),
@@ -446,7 +474,11 @@ def test_unknown_pass(tmp_path):
 def test_nan_passes_through_fused_operators(tmp_path):
     """ReLU behind a convolution keeps NaN, as it does unfused."""
     model = model_of(
-        [node("Conv", "x w b", "c", pads=[1, 1, 1, 1]), node("Relu", "c", "r"), node("Abs", "r", "y")],
+        [
+            node("Conv", "x w b", "c", pads=[1, 1, 1, 1]),
+            node("Relu", "c", "r"),
+            node("Abs", "r", "y"),
+        ],
         {"x": [1, 3, 64, 64]},
         {"y": [1, 4, 64, 64]},
         IMAGE,
@@ -456,3 +488,71 @@ def test_nan_passes_through_fused_operators(tmp_path):
     y = run(compiled(model, tmp_path).om, [x])[0]
     assert np.isnan(y[0, :, 4:7, 4:7]).all()
     assert np.isnan(y).sum() == 9 * 4
+
+
+def test_precision_modes_allow_hf32(tmp_path):
+    """The permission is that of each convolution and product; without a mode there is none."""
+    case = CASES["a bias"]
+    allowed = compiled(case.model, tmp_path, "--precision_mode=allow_mix_precision")
+    assert "allow_hf32: true" in allowed.texts["lowered"]
+    kept = compiled(case.model, tmp_path, "--precision_mode=force_fp32")
+    assert "allow_hf32" not in kept.texts["lowered"]
+    x = normal(2, 5, 8)
+    # HF32 has 11 bits: a product of two rounded factors, summed over 8.
+    np.testing.assert_allclose(
+        run(allowed.om, [x])[0], run(kept.om, [x])[0], rtol=0, atol=8 * 2**-10 * 9
+    )
+
+
+RUN_ONCE = """
+import sys
+import numpy as np
+from graph.test_passes import run
+np.save(sys.argv[3], run(sys.argv[1], [np.load(sys.argv[2])])[0])
+"""
+
+
+def test_fused_operators_are_bitwise_equal_to_unfused(tmp_path):
+    """Operators behind a convolution run on its tiles; SOFTNPU_FUSE=0 runs each as a task of its own."""
+    nodes = [
+        node("Conv", "x w b", "c", pads=[1, 1, 1, 1]),
+        node("Relu", "c", "r"),
+        node("Conv", "r v", "d", pads=[1, 1, 1, 1]),
+        node("Sigmoid", "d", "s"),
+        node("Mul", "d s", "m"),
+        node("Add", "m r", "a"),
+        node("Tanh", "a", "t"),
+        node("GlobalAveragePool", "t", "y"),
+    ]
+    sizes = {"x": [2, 3, 64, 64]}
+    model = model_of(nodes, sizes, {"y": [2, 4, 1, 1]}, IMAGE | {"v": normal(4, 4, 3, 3)})
+    om = compiled(model, tmp_path).om
+    x = normal(*sizes["x"])
+    np.save(tmp_path / "x.npy", x)
+    for fuse in "01":
+        subprocess.run(
+            [sys.executable, "-c", RUN_ONCE, om, tmp_path / "x.npy", tmp_path / f"{fuse}.npy"],
+            check=True,
+            cwd=Path(__file__).resolve().parents[1],
+            env={**os.environ, "SOFTNPU_FUSE": fuse},
+        )
+    unfused, fused = (np.load(tmp_path / f"{fuse}.npy") for fuse in "01")
+    np.testing.assert_array_equal(fused, unfused)
+
+
+def test_runs_with_other_buffers(tmp_path):
+    """Tasks that read inputs or write outputs are planned again for other memory."""
+    model = CASES["batch norm"].model
+    loaded = Model(compiled(model, tmp_path).om)
+    inputs = [normal(2, 3, 8, 8) for _ in range(6)]
+    expected = [run(compiled(model, tmp_path, "--passes_off=all").om, [x])[0] for x in inputs]
+    given = [Dataset(loaded.sizes("Input")) for _ in range(3)]
+    made = [Dataset(loaded.sizes("Output")) for _ in range(2)]
+    for i, x in enumerate(inputs):
+        source, target = given[i % 3], made[i % 2]
+        source.memory[0].write(x)
+        call(acl().aclmdlExecute(loaded.id, source.handle, target.handle))
+        got = target.memory[0].read(np.dtype(np.float32), [2, 4, 6, 6])
+        tolerance = 4 * (27 + 2) * np.finfo(np.float32).eps * np.abs(expected[i]).max()
+        np.testing.assert_allclose(got, expected[i], rtol=0, atol=tolerance)
+    loaded.close()

@@ -13,6 +13,7 @@ KERNELS = ("softnpu_kernel_tests",)
 LIMITS = (
     "softnpu_stress_tests",
     "softnpu_fuzz_tests",
+    "softnpu_graph_tests",
     "softnpu_operator_fuzz_tests",
     "softnpu_fault_tests",
     "softnpu_sharing_tests",

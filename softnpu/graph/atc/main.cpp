@@ -30,7 +30,7 @@ struct Arguments {
   std::string om;      // a model that is shown
   std::string json;    // a file for it
   std::string report;  // a file for a check
-  std::string note;  // what an option does not change
+  std::string note;    // what an option does not change
 };
 
 Status wrong(std::string sentence) { return {ACL_ERROR_INVALID_PARAM, std::move(sentence)}; }
@@ -127,7 +127,8 @@ Status read_output_type(const std::string& value, CompileOptions* out) {
     const size_t colon = one.rfind(':');
     const auto found = kTypes.find(std::string_view(one).substr(colon == std::string::npos ? 0 : colon + 1));
     if (found == kTypes.end()) {
-      return wrong(text("--output_type=", value, ": FP32, FP16, UINT8 or INT8, for all outputs or as node:index:type;.."));
+      return wrong(
+          text("--output_type=", value, ": FP32, FP16, UINT8 or INT8, for all outputs or as node:index:type;.."));
     }
     if (colon == std::string::npos) {
       out->output_dtype = found->second;
@@ -153,9 +154,10 @@ Status read_precision(const std::string& value, Arguments* out) {
   const auto found = kKeepsPrecision.find(value);
   if (found == kKeepsPrecision.end()) return wrong(text("there is no precision mode ", value));
   if (!found->second) {
+    out->compile.allows_hf32 = true;
     out->note = text("precision mode ", value,
-                     ": every value keeps the precision that it has in the model, which is "
-                     "as exact or more");
+                     ": every value keeps its type; convolutions and products of float32 may have the precision of "
+                     "HF32, which is more exact than float16");
   }
   return Status::ok();
 }
@@ -206,6 +208,11 @@ const std::map<std::string_view, Read>& options() {
       {"soc_version", nothing},
       {"input_shape", [](const std::string& value, Arguments* out) { return read_sizes(value, &out->compile); }},
       {"input_shape_range", [](const std::string& value, Arguments* out) { return read_ranges(value, &out->compile); }},
+      {"insert_op_conf",
+       [](const std::string& value, Arguments* out) {
+         out->compile.aipp = value;
+         return Status::ok();
+       }},
       {"om",
        [](const std::string& value, Arguments* out) {
          out->om = value;
@@ -356,7 +363,8 @@ Status run(int count, char** words) {
   if (arguments.mode == "3") return check(arguments);
   if (arguments.mode == "6") return show(arguments);
   if (arguments.mode == "5") {
-    return wrong("--mode=5: dumps of CANN's graph engine are not read; --dump shows a graph, --mode=1 makes JSON of one");
+    return wrong(
+        "--mode=5: dumps of CANN's graph engine are not read; --dump shows a graph, --mode=1 makes JSON of one");
   }
   return wrong(text("--mode=", arguments.mode, ": 0 compiles, 1 makes JSON of a model, 3 checks one, 6 shows a .om"));
 }

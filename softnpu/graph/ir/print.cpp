@@ -75,9 +75,7 @@ class Printer {
   }
 
  private:
-  std::string number(ValueId id) {
-    return text("%", numbers_.try_emplace(id, numbers_.size()).first->second);
-  }
+  std::string number(ValueId id) { return text("%", numbers_.try_emplace(id, numbers_.size()).first->second); }
 
   std::string constant(const Value& value) const {
     std::vector<double> numbers;

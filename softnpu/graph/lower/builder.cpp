@@ -36,6 +36,11 @@ Ints broadcast_sizes(const Ints& a, const Ints& b) {
   return whole;
 }
 
+int64_t CheckedDims::operator[](int64_t dim) const {
+  if (dim >= 0 && dim < static_cast<int64_t>(dims_.size())) return dims_[dim];
+  throw Refused(text("dimension ", dim, " of a tensor of ", dims_.size(), " dimensions"));
+}
+
 int64_t Builder::index(int64_t dim, int64_t rank) {
   const int64_t most = std::max<int64_t>(rank, 1);
   if (dim < -most || dim >= most) throw Refused(text("dimension ", dim, " of a tensor of ", rank, " dimensions"));
@@ -281,6 +286,18 @@ Value Builder::computed(ValueId id) {
   constant.dtype = dtype(id);
   constant.bytes = bytes_of(id);
   return constant;
+}
+
+int64_t Builder::int_of(ValueId id) {
+  const Ints values = ints_of(id);
+  if (values.empty()) throw Refused("a number is needed, not a tensor without elements");
+  return values[0];
+}
+
+double Builder::real_of(ValueId id) {
+  const std::vector<double> values = reals_of(id);
+  if (values.empty()) throw Refused("a number is needed, not a tensor without elements");
+  return values[0];
 }
 
 Ints Builder::ints_of(ValueId id) {

@@ -19,6 +19,18 @@ struct Refused : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Sizes of a model's tensor. Refuses a dimension that there is not.
+class CheckedDims {
+ public:
+  explicit CheckedDims(const Dims& dims) : dims_(dims) {}
+  int64_t operator[](int64_t dim) const;
+  size_t size() const { return dims_.size(); }
+  operator const Dims&() const { return dims_; }
+
+ private:
+  const Dims& dims_;
+};
+
 using Attributes = std::map<std::string, OpAttrValue, std::less<>>;
 using Ints = std::vector<int64_t>;
 
@@ -35,8 +47,8 @@ class Builder {
   void set_node_name(std::string name) { node_name_ = std::move(name); }
 
   const Value& value(ValueId id) const { return graph_.values[id]; }
-  const Dims& dims(ValueId id) const { return graph_.values[id].dims; }
-  Ints sizes(ValueId id) const { return {dims(id).begin(), dims(id).end()}; }
+  CheckedDims dims(ValueId id) const { return CheckedDims(graph_.values[id].dims); }
+  Ints sizes(ValueId id) const { return {value(id).dims.begin(), value(id).dims.end()}; }
   aclDataType dtype(ValueId id) const { return graph_.values[id].dtype; }
   int64_t rank(ValueId id) const { return static_cast<int64_t>(dims(id).size()); }
   int64_t count(ValueId id) const { return element_count(dims(id)); }
@@ -87,7 +99,10 @@ class Builder {
   // Its bytes; computes them now if it is a node's result. Refuses a value that depends on an input.
   Bytes bytes_of(ValueId id);
   Ints ints_of(ValueId id);
+  // Its first element.
+  int64_t int_of(ValueId id);
   std::vector<double> reals_of(ValueId id);
+  double real_of(ValueId id);
 
   // `dim` in [-rank, rank) as an index.
   static int64_t index(int64_t dim, int64_t rank);

@@ -18,7 +18,7 @@ const onnx::GraphDef& graph_of(Call& call, const char* name) {
 }
 
 void branch(Call& call) {
-  const bool condition = call.build().ints_of(call.in(0)).at(0) != 0;
+  const bool condition = call.build().int_of(call.in(0)) != 0;
   const std::vector<ValueId> results =
       call.importer().inline_graph(graph_of(call, condition ? "then_branch" : "else_branch"), {});
   for (size_t i = 0; i < results.size(); ++i) call.set(i, results[i]);
@@ -28,8 +28,8 @@ void branch(Call& call) {
 void loop(Call& call) {
   Builder& build = call.build();
   const onnx::GraphDef& body = graph_of(call, "body");
-  const int64_t most = call.has(0) ? build.ints_of(call.in(0)).at(0) : kMaxIterations + 1;
-  bool goes_on = !call.has(1) || build.ints_of(call.in(1)).at(0) != 0;
+  const int64_t most = call.has(0) ? build.int_of(call.in(0)) : kMaxIterations + 1;
+  bool goes_on = !call.has(1) || build.int_of(call.in(1)) != 0;
   std::vector<ValueId> carried;
   for (size_t i = 2; i < call.count(); ++i) carried.push_back(call.in(i));
   std::vector<std::vector<ValueId>> scanned(call.node().outputs.size() -
@@ -42,7 +42,7 @@ void loop(Call& call) {
     const std::vector<ValueId> results = call.importer().inline_graph(body, inputs);
     if (results.size() < carried.size() + 1) throw Refused("the body has too few outputs");
     condition = results[0];
-    goes_on = build.ints_of(condition).at(0) != 0;
+    goes_on = build.int_of(condition) != 0;
     for (size_t k = 0; k < carried.size(); ++k) carried[k] = results[1 + k];
     for (size_t k = 0; k < scanned.size() && 1 + carried.size() + k < results.size(); ++k) {
       scanned[k].push_back(results[1 + carried.size() + k]);

@@ -1,5 +1,5 @@
-// Non-maximum suppression. Definition: the specification of ONNX, opset 11. How many boxes stay decides sizes: boxes and
-// scores have to be known.
+// Non-maximum suppression. Definition: the specification of ONNX, opset 11. How many boxes stay decides sizes: boxes
+// and scores have to be known.
 
 #include <algorithm>
 #include <array>
@@ -24,8 +24,7 @@ float area(const Box& box) { return std::max(box[2] - box[0], 0.0F) * std::max(b
 
 // The intersection's share of the union.
 float overlap(const Box& a, const Box& b) {
-  const float common =
-      area({std::max(a[0], b[0]), std::max(a[1], b[1]), std::min(a[2], b[2]), std::min(a[3], b[3])});
+  const float common = area({std::max(a[0], b[0]), std::max(a[1], b[1]), std::min(a[2], b[2]), std::min(a[3], b[3])});
   const float both = area(a) + area(b) - common;
   return both <= 0 ? 0 : common / both;
 }
@@ -39,10 +38,10 @@ void non_max_suppression(Call& call) {
   }
   const std::vector<double> boxes = build.reals_of(call.in(0));
   const std::vector<double> scores = build.reals_of(call.in(1));
-  const int64_t limit = call.has(2) ? build.ints_of(call.in(2)).at(0) : 0;
-  const float threshold = call.has(3) ? static_cast<float>(build.reals_of(call.in(3)).at(0)) : 0;
+  const int64_t limit = call.has(2) ? build.int_of(call.in(2)) : 0;
+  const float threshold = call.has(3) ? static_cast<float>(build.real_of(call.in(3))) : 0;
   const bool has_least = call.has(4);
-  const double least = has_least ? build.reals_of(call.in(4)).at(0) : 0;
+  const double least = has_least ? build.real_of(call.in(4)) : 0;
   const bool has_center = call.integer("center_point_box", 0) != 0;
   const auto count = static_cast<size_t>(sizes[1]);
   Ints chosen;

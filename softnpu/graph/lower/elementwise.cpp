@@ -110,8 +110,8 @@ void identity(Call& call) { call.set(call.in(0)); }
 // The mask of an evaluation is all true.
 void dropout(Call& call) {
   Builder& build = call.build();
-  const bool trains = call.has(2) && build.ints_of(call.in(2))[0] != 0;
-  const double ratio = call.has(1) ? build.reals_of(call.in(1))[0] : call.real("ratio", 0.5);
+  const bool trains = call.has(2) && build.int_of(call.in(2)) != 0;
+  const double ratio = call.has(1) ? build.real_of(call.in(1)) : call.real("ratio", 0.5);
   if (trains && ratio != 0) throw Refused("dropout in training is not implemented");
   call.set(0, call.in(0));
   if (call.wants(1)) {

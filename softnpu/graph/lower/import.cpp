@@ -1,6 +1,7 @@
 #include "graph/lower/import.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "base/text.h"
@@ -23,6 +24,18 @@ std::string shown(const onnx::ValueInfo& info) {
     sizes += info.dims[i] >= 0 ? text(info.dims[i]) : info.names[i].empty() ? "?" : info.names[i];
   }
   return text(info.name, ":", sizes, " (", onnx::name_of(info.dtype), ")");
+}
+
+// Sets the permission in all nodes whose operators have it.
+void allow_hf32(Graph* graph) {
+  for (Node& node : graph->nodes) {
+    const bool has_permission =
+        node.type == "Conv2D" || node.type == "Conv3D" || node.type == "MatMulV2" || node.type == "BatchMatMulV2";
+    if (!has_permission || graph->values[node.outputs[0]].dtype != ACL_FLOAT) continue;
+    auto attributes = std::make_shared<aclopAttr>(*node.attributes);
+    attributes->values["allow_hf32"] = true;
+    node.attributes = std::move(attributes);
+  }
 }
 
 // Calls `visit` for all nodes, also those of graphs in attributes.
@@ -95,6 +108,7 @@ void Importer::add_initializers(const onnx::GraphDef& graph, Scope* scope) {
 void Importer::add_inputs(const ImportOptions& options, Scope* scope) {
   const std::string inputs = list_inputs(model_);
   if (const Status fits = check_input_sizes(model_, options.input_sizes); !fits.is_ok()) throw Refused(fits.message());
+  size_t number = 0;
   for (const onnx::ValueInfo& info : model_.graph.inputs) {
     if (scope->values.contains(info.name)) continue;  // an initializer that could be overridden
     Value value;
@@ -112,11 +126,21 @@ void Importer::add_inputs(const ImportOptions& options, Scope* scope) {
       throw Refused(text("the sizes of the input ", info.name,
                          " are open: give them as --input_shape=\"name:sizes\"; the model's inputs are ", inputs));
     }
+    const auto aipp = std::ranges::find(options.aipps, number++, &Aipp::input);
+    if (aipp != options.aipps.end()) {
+      scope->values[info.name] = preprocessed(builder_, *aipp, info.name, sizes, value.dtype);
+      continue;
+    }
     value.dims = Dims(sizes);
     const ValueId id = builder_.graph().add(std::move(value));
     builder_.graph().inputs.push_back(id);
     builder_.note_input();
     scope->values[info.name] = id;
+  }
+  for (const Aipp& aipp : options.aipps) {
+    if (aipp.input >= number) {
+      throw Refused(text("--insert_op_conf: related_input_rank : ", aipp.input, ", where the inputs are ", inputs));
+    }
   }
 }
 
@@ -151,6 +175,8 @@ void Importer::lower_node(const onnx::NodeDef& node, const std::map<std::string,
         scope->values[node.outputs[i]] = call.outputs()[i];
       }
     }
+  } catch (const std::out_of_range&) {
+    throw Refused(text(described(node), ": an attribute or input has too few elements"));
   } catch (const Refused& reason) {
     const std::string said = reason.what();
     if (said.starts_with("node ")) throw;
@@ -255,6 +281,7 @@ Status Importer::run(const ImportOptions& options, Graph* out) {
   }
   *out = std::move(builder_.graph());
   remove_dead(out);
+  if (options.allows_hf32) allow_hf32(out);
   return check(*out);
 }
 
@@ -280,8 +307,8 @@ Status check_input_sizes(const onnx::Model& model, const std::map<std::string, I
       fits = wanted[i] < 0 || info->dims[i] < 0 || info->dims[i] == wanted[i];
     }
     if (fits) continue;
-    return {ACL_ERROR_PARSE_MODEL, text("--input_shape gives ", name, " sizes that the model does not have; its inputs are ",
-                                        list_inputs(model))};
+    return {ACL_ERROR_PARSE_MODEL, text("--input_shape gives ", name,
+                                        " sizes that the model does not have; its inputs are ", list_inputs(model))};
   }
   return Status::ok();
 }

@@ -7,15 +7,18 @@
 #include <string>
 #include <vector>
 
+#include "graph/lower/aipp.h"
 #include "graph/lower/call.h"
 
 namespace softnpu::graph {
 
 struct ImportOptions {
-  std::map<std::string, Ints> input_sizes;      // of inputs whose sizes the model leaves open
-  std::vector<std::string> outputs;             // names of values; empty: the model's own
-  aclDataType output_dtype = ACL_DT_UNDEFINED;  // of all other outputs; undefined: the model's own
+  std::map<std::string, Ints> input_sizes;           // of inputs whose sizes the model leaves open
+  std::vector<std::string> outputs;                  // names of values; empty: the model's own
+  aclDataType output_dtype = ACL_DT_UNDEFINED;       // of all other outputs; undefined: the model's own
   std::map<std::string, aclDataType> output_dtypes;  // of some of them
+  bool allows_hf32 = false;  // convolutions and products of float32 may have the precision of HF32
+  std::vector<Aipp> aipps;   // preprocessing of images, for models of fixed sizes
 
   aclDataType dtype_of_output(const std::string& name) const;
 };

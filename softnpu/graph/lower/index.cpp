@@ -101,7 +101,7 @@ void scatter_nd(Call& call) {
 // depth, [off, on]
 void one_hot(Call& call) {
   Builder& build = call.build();
-  const int64_t depth = build.ints_of(build.cast(call.in(1), ACL_INT64))[0];
+  const int64_t depth = build.int_of(build.cast(call.in(1), ACL_INT64));
   const ValueId values = call.in(2);
   const ValueId indices = wrapped(build, build.cast(call.in(0), ACL_INT64), depth);
   const int64_t rank = build.rank(indices) + 1;
@@ -119,7 +119,7 @@ void one_hot(Call& call) {
 
 void top_k(Call& call) {
   Builder& build = call.build();
-  const int64_t k = call.has(1) ? build.ints_of(call.in(1))[0] : call.integer("k", 1);
+  const int64_t k = call.has(1) ? build.int_of(call.in(1)) : call.integer("k", 1);
   const int64_t axis = Builder::index(call.integer("axis", -1), build.rank(call.in(0)));
   const std::vector<ValueId> results =
       build.emit_all("TopKV2", {{call.in(0)}, build.host({k})},
@@ -149,7 +149,7 @@ template <bool is_product>
 void scan(Call& call) {
   Builder& build = call.build();
   ValueId x = call.in(0);
-  const int64_t axis = Builder::index(build.ints_of(call.in(1))[0], build.rank(x));
+  const int64_t axis = Builder::index(build.int_of(call.in(1)), build.rank(x));
   const bool is_reverse = call.integer("reverse", 0) != 0;
   if (is_reverse) x = build.emit("ReverseV2", {{x}, build.host({axis})});
   if (call.integer("exclusive", 0) != 0) {

@@ -31,7 +31,8 @@ ValueId max_plane(Builder& build, ValueId x, const Ints& kernel, const Ints& str
                     {{"ksize", kernel}, {"strides", strides}, {"pads", pads}, {"dilations", dilations}});
 }
 
-// Paddings of a window's half and less are the operator's own. Others are added to the image, until the windows fill it.
+// Paddings of a window's half and less are the operator's own. Others are added to the image, until the windows fill
+// it.
 struct MaxPadding {
   Ints own;     // the same before and after
   Ints before;  // of all dimensions
@@ -76,8 +77,7 @@ void max_pool_with_positions(Call& call) {
   const ValueId y = build.emit("GatherElements", {{values}, {largest}}, {{"dim", int64_t{2}}});
   const bool is_column_major = call.integer("storage_order", 0) != 0;
   const ValueId table = build.broadcast(
-      build.ints(windows.positions(image, counts, is_column_major), {1, places, elements}),
-      {planes, places, elements});
+      build.ints(windows.positions(image, counts, is_column_major), {1, places, elements}), {planes, places, elements});
   ValueId position = build.emit("GatherElements", {{table}, {largest}}, {{"dim", int64_t{2}}});
   Ints first;
   for (int64_t i = 0; i < planes; ++i) first.push_back(i * pixels);

@@ -56,8 +56,8 @@ struct Windows {
 };
 
 // Values of x [N, C, spatial] at real coordinates, one tensor [N, G, P] per dimension, where G is 1 or C: [N, C, P].
-// Between pixels they are interpolated linearly; pixels outside of the image are 0. With `combine` "Maximum" the largest
-// of the weighted pixels counts in place of their sum.
+// Between pixels they are interpolated linearly; pixels outside of the image are 0. With `combine` "Maximum" the
+// largest of the weighted pixels counts in place of their sum.
 ValueId sampled(Builder& build, ValueId x, const std::vector<ValueId>& coordinates, const char* combine = "Add");
 
 // The convolution of an image [N, C, spatial] by a filter, of 1 to 3 dimensions, with any paddings.

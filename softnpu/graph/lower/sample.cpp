@@ -156,7 +156,8 @@ void deform_conv(Call& call) {
       for (int64_t place = 0; place < places; ++place) {
         const int64_t k = dim == 0 ? tap / filter[3] : tap % filter[3];
         const int64_t at = dim == 0 ? place / counts[1] : place % counts[1];
-        base.push_back(static_cast<double>(at * windows.strides[dim] + k * windows.dilations[dim] - windows.before[dim]));
+        base.push_back(
+            static_cast<double>(at * windows.strides[dim] + k * windows.dilations[dim] - windows.before[dim]));
       }
     }
     const auto d = static_cast<int64_t>(dim);
@@ -168,7 +169,8 @@ void deform_conv(Call& call) {
   if (call.has(4)) columns = build.mul(columns, build.view(call.in(4), {x[0] * moved, 1, taps * places}));
   columns = build.view(columns, {x[0], groups, x[1] / groups * taps, places});
   const ValueId weights = build.view(call.in(1), {1, groups, filter[0] / groups, filter[1] * taps});
-  ValueId y = build.emit("BatchMatMulV2", {{build.broadcast(weights, {x[0], groups, filter[0] / groups, filter[1] * taps})}, {columns}});
+  ValueId y = build.emit("BatchMatMulV2",
+                         {{build.broadcast(weights, {x[0], groups, filter[0] / groups, filter[1] * taps})}, {columns}});
   y = build.view(y, {x[0], filter[0], counts[0], counts[1]});
   if (call.has(3)) y = build.add(y, along(build, call.in(3), 1, 4));
   call.set(y);
@@ -183,9 +185,8 @@ void roi_align(Call& call) {
   const int64_t grid = call.integer("sampling_ratio", 0);
   const double scale = call.real("spatial_scale", 1);
   const bool is_max = call.words("mode", "avg") == "max";
-  const bool is_half =
-      call.words("coordinate_transformation_mode", call.version() >= 16 ? "half_pixel" : "output_half_pixel") ==
-      "half_pixel";
+  const bool is_half = call.words("coordinate_transformation_mode",
+                                  call.version() >= 16 ? "half_pixel" : "output_half_pixel") == "half_pixel";
   if (grid < 1) throw Refused("sampling_ratio=0: the number of samples depends on the regions");
   const int64_t regions = build.dims(call.in(1))[0];
   const Ints counts = {height, width};
@@ -227,8 +228,8 @@ void roi_align(Call& call) {
 }
 
 constexpr LowerRow kRows[] = {
-    {"AffineGrid", affine_grid}, {"CenterCropPad", center_crop_pad}, {"Col2Im", col2im},
-    {"DeformConv", deform_conv}, {"RoiAlign", roi_align},
+    {"AffineGrid", affine_grid}, {"CenterCropPad", center_crop_pad}, {"Col2Im", col2im}, {"DeformConv", deform_conv},
+    {"RoiAlign", roi_align},
 };
 
 }  // namespace

@@ -117,6 +117,7 @@ void concat(Call& call) {
   Builder& build = call.build();
   std::vector<ValueId> xs;
   for (size_t i = 0; i < call.count(); ++i) xs.push_back(call.in(i));
+  if (xs.empty()) throw Refused("nothing to concatenate");
   call.set(build.concatenate(xs, Builder::index(call.integer("axis", 1), build.rank(xs[0]))));
 }
 
@@ -126,6 +127,7 @@ void split(Call& call) {
   const int64_t axis = Builder::index(call.integer("axis", 0), build.rank(x));
   const auto parts = static_cast<int64_t>(call.node().outputs.size());
   const int64_t size = build.dims(x)[axis];
+  if (parts < 1) throw Refused("a split into no parts");
   Ints sizes;
   if (call.has_ints_at(1, "split")) {
     sizes = call.ints_at(1, "split");
@@ -217,7 +219,7 @@ void pad(Call& call) {
     Operand value = build.number_for(x, call.real("value", 0));
     if (call.has(2)) {
       const bool is_known = build.is_known(call.in(2));
-      value = is_known ? build.number_for(x, build.reals_of(call.in(2))[0]) : Operand{build.view(call.in(2), {})};
+      value = is_known ? build.number_for(x, build.real_of(call.in(2))) : Operand{build.view(call.in(2), {})};
     }
     return call.set(build.emit("PadV3", {{x}, build.host(pairs), value}));
   }
@@ -236,8 +238,7 @@ void pad(Call& call) {
 void range(Call& call) {
   Builder& build = call.build();
   const Operand bounds[] = {{call.in(0), true}, {call.in(1), true}, {call.in(2), true}};
-  const std::vector<double> numbers = {build.reals_of(call.in(0))[0], build.reals_of(call.in(1))[0],
-                                       build.reals_of(call.in(2))[0]};
+  const std::vector<double> numbers = {build.real_of(call.in(0)), build.real_of(call.in(1)), build.real_of(call.in(2))};
   const bool is_empty = numbers[2] > 0 ? numbers[0] >= numbers[1] : numbers[0] <= numbers[1];
   if (is_empty) return call.set(build.reals({}, build.dtype(call.in(0)), {0}));
   call.set(build.emit("Range", {bounds[0], bounds[1], bounds[2]}));
@@ -260,7 +261,7 @@ void eye_like(Call& call) {
 
 void trilu(Call& call) {
   Builder& build = call.build();
-  const int64_t k = call.has(1) ? build.ints_of(call.in(1))[0] : 0;
+  const int64_t k = call.has(1) ? build.int_of(call.in(1)) : 0;
   const char* type = call.integer("upper", 1) != 0 ? "Triu" : "Tril";
   call.set(build.emit(type, {{call.in(0)}}, {{"diagonal", k}}));
 }

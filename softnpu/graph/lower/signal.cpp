@@ -25,7 +25,7 @@ struct Cosines {
 // constant + first cos(t) + second cos(2 t) over one period.
 template <const Cosines& of>
 void window(Call& call) {
-  const int64_t size = call.build().ints_of(call.in(0)).at(0);
+  const int64_t size = call.build().int_of(call.in(0));
   if (size < 0) throw Refused("a window of a negative size");
   const auto period = static_cast<double>(call.integer("periodic", 1) != 0 ? size : std::max<int64_t>(size - 1, 1));
   std::vector<double> values;
@@ -39,12 +39,12 @@ void window(Call& call) {
 // The filters of a mel scale: triangles over the bins of a spectrum.
 void mel_weights(Call& call) {
   Builder& build = call.build();
-  const int64_t bands = build.ints_of(call.in(0)).at(0);
-  const int64_t length = build.ints_of(call.in(1)).at(0);
-  const auto rate = static_cast<double>(build.ints_of(call.in(2)).at(0));
+  const int64_t bands = build.int_of(call.in(0));
+  const int64_t length = build.int_of(call.in(1));
+  const auto rate = static_cast<double>(build.int_of(call.in(2)));
   const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
-  const double low = mel(build.reals_of(call.in(3)).at(0));
-  const double high = mel(build.reals_of(call.in(4)).at(0));
+  const double low = mel(build.real_of(call.in(3)));
+  const double high = mel(build.real_of(call.in(4)));
   const int64_t bins = length / 2 + 1;
   if (bands < 1 || bins < 1 || bands * bins > kMaxElements) throw Refused("so many filters");
   Ints edges;
@@ -134,7 +134,7 @@ void dft(Call& call) {
   const int64_t parts = rank < 2 ? 0 : build.dims(x)[rank - 1];
   if (parts != 1 && parts != 2) throw Refused("the last dimension has 1 or 2 elements");
   int64_t axis = call.integer("axis", 1);
-  if (call.version() >= 20) axis = call.has(2) ? build.ints_of(call.in(2)).at(0) : -2;
+  if (call.version() >= 20) axis = call.has(2) ? build.int_of(call.in(2)) : -2;
   axis = Builder::index(axis, rank);
   if (axis == rank - 1) throw Refused("the axis is that of real and imaginary parts");
   Transform of;
@@ -142,7 +142,7 @@ void dft(Call& call) {
   of.is_onesided = call.integer("onesided", 0) != 0;
   const int64_t size = build.dims(x)[axis];
   of.length = of.is_inverse && of.is_onesided ? 2 * (size - 1) : size;
-  if (call.has(1)) of.length = build.ints_of(call.in(1)).at(0);
+  if (call.has(1)) of.length = build.int_of(call.in(1));
   Ints order = iota(rank);
   std::swap(order[axis], order[rank - 2]);
   x = build.transpose(x, order);
@@ -159,10 +159,10 @@ void stft(Call& call) {
   ValueId x = call.in(0);
   const Ints sizes = build.sizes(x);
   if (sizes.size() != 3) throw Refused("a signal [batch, length, 1 or 2] is needed");
-  const int64_t step = build.ints_of(call.in(1)).at(0);
+  const int64_t step = build.int_of(call.in(1));
   Transform of;
   of.is_onesided = call.integer("onesided", 1) != 0;
-  of.length = call.has(3) ? build.ints_of(call.in(3)).at(0) : build.count(call.in(2));
+  of.length = call.has(3) ? build.int_of(call.in(3)) : build.count(call.in(2));
   if (step < 1 || of.length < 1 || of.length > sizes[1]) throw Refused("the frames do not fit the signal");
   const int64_t frames = (sizes[1] - of.length) / step + 1;
   Ints taken;
@@ -180,12 +180,9 @@ constexpr Cosines kHamming = {25.0 / 46, -21.0 / 46, 0};
 constexpr Cosines kBlackman = {0.42, -0.5, 0.08};
 
 constexpr LowerRow kRows[] = {
-    {"BlackmanWindow", window<kBlackman>},
-    {"DFT", dft},
-    {"HammingWindow", window<kHamming>},
-    {"HannWindow", window<kHann>},
-    {"MelWeightMatrix", mel_weights},
-    {"STFT", stft},
+    {"BlackmanWindow", window<kBlackman>}, {"DFT", dft},
+    {"HammingWindow", window<kHamming>},   {"HannWindow", window<kHann>},
+    {"MelWeightMatrix", mel_weights},      {"STFT", stft},
 };
 
 }  // namespace

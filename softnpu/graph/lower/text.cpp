@@ -46,7 +46,8 @@ void tf_idf(Call& call) {
   size_t number = 0;
   for (size_t length = 1; length <= starts.size(); ++length) {
     const int64_t end = length < starts.size() ? starts[length] : static_cast<int64_t>(pool.size());
-    for (int64_t at = starts[length - 1]; at + static_cast<int64_t>(length) <= end; at += static_cast<int64_t>(length)) {
+    for (int64_t at = starts[length - 1]; at + static_cast<int64_t>(length) <= end;
+         at += static_cast<int64_t>(length)) {
       if (number >= indexes.size() || indexes[number] < 0) throw Refused("an n-gram has no index");
       const size_t column = static_cast<size_t>(indexes[number]);
       const double weight = number < weights.size() ? weights[number] : 1;
@@ -54,7 +55,8 @@ void tf_idf(Call& call) {
       if (static_cast<int64_t>(length) < shortest || static_cast<int64_t>(length) > longest) continue;
       ValueId sum = kNoValue;
       for (int64_t skip = 0; skip <= (length == 1 ? 0 : skips); ++skip) {
-        const ValueId count = occurrences(build, x, {pool.begin() + at, pool.begin() + at + static_cast<int64_t>(length)}, skip);
+        const ValueId count =
+            occurrences(build, x, {pool.begin() + at, pool.begin() + at + static_cast<int64_t>(length)}, skip);
         sum = sum == kNoValue ? count : build.add(sum, count);
       }
       if (mode == "IDF") sum = build.cast(build.emit("Greater", {{sum}, build.number(0)}), ACL_FLOAT);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -130,6 +131,7 @@ Status compile_model(const CompileOptions& options, CompileReport* report) {
   ImportOptions import;
   import.input_sizes = options.input_sizes;
   import.output_dtype = options.output_dtype;
+  import.allows_hf32 = options.allows_hf32;
   for (const std::string& wanted : options.outputs) {
     SOFTNPU_RETURN_IF_ERROR(find_output(model, "--out_nodes", wanted, &import.outputs.emplace_back()));
   }
@@ -137,6 +139,12 @@ Status compile_model(const CompileOptions& options, CompileReport* report) {
     std::string name;
     SOFTNPU_RETURN_IF_ERROR(find_output(model, "--output_type", wanted, &name));
     import.output_dtypes[name] = dtype;
+  }
+  if (!options.aipp.empty()) {
+    std::ifstream file(options.aipp);
+    if (!file.is_open()) return {ACL_ERROR_INVALID_FILE, text("--insert_op_conf: ", options.aipp, " cannot be read")};
+    const std::string words(std::istreambuf_iterator<char>(file), {});
+    SOFTNPU_RETURN_IF_ERROR(read_aipp(words, &import.aipps));
   }
   Device device;
   SOFTNPU_RETURN_IF_ERROR(device.open());
@@ -148,6 +156,7 @@ Status compile_model(const CompileOptions& options, CompileReport* report) {
   CompiledModel compiled;
   Status status;
   if (std::ranges::any_of(options.input_sizes, has_open)) {
+    if (!import.aipps.empty()) return {ACL_ERROR_INVALID_PARAM, "--insert_op_conf needs fixed sizes of all inputs"};
     compiled.source = Source{whole, std::move(import), options.passes_off, options.list_kind, options.list};
     status = try_source(model, *compiled.source, passes, report);
   } else {

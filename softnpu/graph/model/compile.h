@@ -17,11 +17,13 @@ struct CompileOptions {
   std::string output;                                       // path of the .om
   std::map<std::string, std::vector<int64_t>> input_sizes;  // -1: a run gives it
   ListKind list_kind = ListKind::kNone;
-  std::vector<std::vector<int64_t>> list;       // of sizes for the open ones
-  std::vector<std::string> outputs;             // "name of a node:index" or names of values; empty: the model's
-  aclDataType output_dtype = ACL_DT_UNDEFINED;  // that all other outputs are cast to
+  std::vector<std::vector<int64_t>> list;            // of sizes for the open ones
+  std::vector<std::string> outputs;                  // "name of a node:index" or names of values; empty: the model's
+  aclDataType output_dtype = ACL_DT_UNDEFINED;       // that all other outputs are cast to
   std::map<std::string, aclDataType> output_dtypes;  // of some outputs, named as in `outputs`
-  std::vector<std::string> passes_off;          // names of passes that do not run; "all"
+  bool allows_hf32 = false;  // convolutions and products of float32 may have the precision of HF32
+  std::string aipp;                                  // path of a description of preprocessing
+  std::vector<std::string> passes_off;               // names of passes that do not run; "all"
   // Gets the text of the graph before the first pass and after each.
   std::function<void(std::string_view pass, const std::string& graph)> dump;
 };

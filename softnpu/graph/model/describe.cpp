@@ -129,7 +129,9 @@ Status describe_compiled(const std::string& path, std::string* out) {
   Tensors tensors;
   SOFTNPU_RETURN_IF_ERROR(read_compiled(path, &compiled, &size));
   SOFTNPU_RETURN_IF_ERROR(find_tensors(compiled, &tensors));
-  const auto shown = [](const OpenTensor& one) { return text(one.name, ": ", dtype_name(one.dtype), numbers(one.sizes)); };
+  const auto shown = [](const OpenTensor& one) {
+    return text(one.name, ": ", dtype_name(one.dtype), numbers(one.sizes));
+  };
   *out = text("file: ", path, ", ", size, " bytes, of softnpu\n");
   if (compiled.source.has_value()) {
     *out += text("kept as ONNX, since its sizes are open (-1): ", compiled.source->onnx.size, " bytes\n");
@@ -164,8 +166,9 @@ Status model_as_json(const std::string& path, std::string* json) {
   const Graph& graph = compiled.graph;
   const auto tensor = [](const OpenTensor& one) { return json_of(one); };
   *json = text("{\"name\": ", quoted(graph.name), ", \"inputs\": ", listed(tensors_of(graph, graph.inputs), tensor),
-               ", \"outputs\": ", listed(tensors_of(graph, graph.outputs), tensor), ",\n \"nodes\": ",
-               listed(graph.nodes, [&](const Node& node) { return "\n  " + json_of(graph, node); }), "}\n");
+               ", \"outputs\": ", listed(tensors_of(graph, graph.outputs), tensor),
+               ",\n \"nodes\": ", listed(graph.nodes, [&](const Node& node) { return "\n  " + json_of(graph, node); }),
+               "}\n");
   return Status::ok();
 }
 
@@ -178,10 +181,12 @@ Status check_model(const std::string& path, std::string* json, bool* is_complete
   *is_complete = status.is_ok();
   const auto row = [&](const auto& one) {
     const auto& [key, count] = one;
-    return text("\n  {\"domain\": ", quoted(key.first), ", \"type\": ", quoted(key.second), ", \"nodes\": ", count, "}");
+    return text("\n  {\"domain\": ", quoted(key.first), ", \"type\": ", quoted(key.second), ", \"nodes\": ", count,
+                "}");
   };
-  *json = text("{\"result\": ", quoted(*is_complete ? "success" : "failed"), ", \"reason\": ",
-               quoted(*is_complete ? "" : status.message()), ",\n \"operators\": ", listed(counts, row), "}\n");
+  *json = text("{\"result\": ", quoted(*is_complete ? "success" : "failed"),
+               ", \"reason\": ", quoted(*is_complete ? "" : status.message()),
+               ",\n \"operators\": ", listed(counts, row), "}\n");
   return Status::ok();
 }
 

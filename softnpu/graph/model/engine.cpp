@@ -53,8 +53,10 @@ aclError load(const softnpuModelFile* file, const softnpuModelMemory* memory, so
     softnpu::graph::CompiledModel compiled;
     SOFTNPU_RETURN_IF_ERROR(read(*file, &compiled));
     auto model = std::make_unique<softnpuModel>();
-    const Session::GivenMemory given{
-        {memory->work.data, memory->work.bytes}, {memory->weights.data, memory->weights.bytes}, nullptr, memory->isUnfused == 0};
+    const Session::GivenMemory given{{memory->work.data, memory->work.bytes},
+                                     {memory->weights.data, memory->weights.bytes},
+                                     nullptr,
+                                     memory->isUnfused == 0};
     SOFTNPU_RETURN_IF_ERROR(LoadedGraph::load(std::move(compiled), given, &model->graph));
     for (const Ints& entry : model->graph->list()) model->list.insert(model->list.end(), entry.begin(), entry.end());
     *out = model.release();

@@ -21,6 +21,7 @@ std::string serialize(const Source& source) {
   }
   writer.put_list(source.import.outputs);
   writer.put(static_cast<int32_t>(source.import.output_dtype));
+  writer.put(static_cast<uint8_t>(source.import.allows_hf32));
   writer.put(static_cast<uint64_t>(source.import.output_dtypes.size()));
   for (const auto& [name, dtype] : source.import.output_dtypes) {
     writer.put(name);
@@ -44,6 +45,7 @@ Status deserialize(std::string_view bytes, std::shared_ptr<const void> owner, So
   out->import.outputs.resize(parser.count(sizeof(uint64_t)));
   for (std::string& name : out->import.outputs) name = parser.words();
   out->import.output_dtype = static_cast<aclDataType>(parser.get<int32_t>());
+  out->import.allows_hf32 = parser.get<uint8_t>() != 0;
   const size_t dtypes = parser.count(sizeof(uint64_t) + sizeof(int32_t));
   for (size_t i = 0; i < dtypes; ++i) {
     const std::string name = parser.words();

@@ -63,6 +63,21 @@ class Recognizer {
            edit_.dims(node->outputs[0]).size() == 4 && !attribute(*node, "adj_x1", false);
   }
 
+  // x in a product of x and a number, by which `scale` is multiplied; else `id` itself.
+  ValueId without_factor(ValueId id, double* scale) const {
+    const Node* node = edit_.producer(id, "Mul");
+    if (node == nullptr || node->inputs.size() != 2) return id;
+    for (size_t i = 0; i < 2; ++i) {
+      const auto number = edit_.number(node->inputs[1 - i]);
+      const ValueId x = node->inputs[i].value;
+      if (!number.has_value() || edit_.dims(x) != edit_.dims(id) || edit_.value(x).dtype != edit_.value(id).dtype)
+        continue;
+      *scale *= *number;
+      return x;
+    }
+    return id;
+  }
+
   // The keys [N, heads, S, D] of a product with them; kNoValue if they would have to be moved.
   ValueId keys_of(const Node& product) {
     const ValueId keys = product.inputs[1].value;
@@ -84,13 +99,16 @@ class Recognizer {
   }
 
   bool attention(const Node& node) {
-    if (node.type != "BatchMatMulV2" || node.inputs.size() != 2 || edit_.dims(node.outputs[0]).size() != 4) return false;
-    if (attribute(node, "adj_x1", false) || attribute(node, "adj_x2", false) || !is_own(node.inputs[0].value)) return false;
+    if (node.type != "BatchMatMulV2" || node.inputs.size() != 2 || edit_.dims(node.outputs[0]).size() != 4)
+      return false;
+    if (attribute(node, "adj_x1", false) || attribute(node, "adj_x2", false) || !is_own(node.inputs[0].value))
+      return false;
     const Node* softmax = edit_.producer(node.inputs[0].value, "SoftmaxV2");
-    if (softmax == nullptr || attribute(*softmax, "axes", std::vector<int64_t>()) != std::vector<int64_t>{3}) return false;
+    if (softmax == nullptr || attribute(*softmax, "axes", std::vector<int64_t>()) != std::vector<int64_t>{3})
+      return false;
     Scores scores;
     if (!find_scores(softmax->inputs[0].value, &scores)) return false;
-    const ValueId q = scores.product->inputs[0].value;
+    const ValueId q = without_factor(scores.product->inputs[0].value, &scores.scale);
     const ValueId v = node.inputs[1].value;
     const aclDataType dtype = edit_.value(q).dtype;
     if (dtype != ACL_FLOAT && dtype != ACL_FLOAT16 && dtype != ACL_BF16) return false;
@@ -98,11 +116,13 @@ class Recognizer {
     const Dims& values = edit_.dims(v);
     if (rows.size() != 4 || values.size() != 4 || rows[0] != values[0] || rows[1] != values[1]) return false;
     if (edit_.value(v).dtype != dtype || edit_.dims(scores.product->inputs[1].value).size() != 4) return false;
-    if (edit_.dims(scores.product->inputs[1].value)[0] != rows[0] || edit_.dims(scores.product->inputs[1].value)[1] != rows[1])
+    if (edit_.dims(scores.product->inputs[1].value)[0] != rows[0] ||
+        edit_.dims(scores.product->inputs[1].value)[1] != rows[1])
       return false;
-    const Scores found = scores;
-    const ValueId k = keys_of(*scores.product);
+    Scores found = scores;
+    ValueId k = keys_of(*scores.product);
     if (k == kNoValue) return false;
+    k = without_factor(k, &found.scale);
     Operand bias = found.bias;
     if (bias.value != kNoValue) {
       Dims sizes(4, 1);

@@ -105,8 +105,8 @@ class Folder {
     for (size_t i = 0; i < results_.size(); ++i) {
       auto own = std::make_shared<std::vector<char>>(buffers[i].bytes);
       if (!own->empty()) {
-        SOFTNPU_RETURN_IF_ERROR(status_of(
-            aclrtMemcpy(own->data(), own->size(), buffers[i].data, own->size(), ACL_MEMCPY_DEVICE_TO_HOST)));
+        SOFTNPU_RETURN_IF_ERROR(
+            status_of(aclrtMemcpy(own->data(), own->size(), buffers[i].data, own->size(), ACL_MEMCPY_DEVICE_TO_HOST)));
       }
       Value& value = graph_.values[results_[i]];
       value.kind = ValueKind::kConstant;

@@ -1,4 +1,5 @@
-// What follows a convolution channel by channel becomes part of its filter and bias, paddings before it part of its own.
+// What follows a convolution channel by channel becomes part of its filter and bias, paddings before it part of its
+// own.
 
 #include <algorithm>
 #include <cmath>
@@ -28,15 +29,16 @@ class Folder {
   }
 
  private:
-  // The numbers of a constant that has one per channel, or one for all, and broadcasts to an image of `rank` dimensions.
+  // The numbers of a constant that has one per channel, or one for all, and broadcasts to an image of `rank`
+  // dimensions.
   std::optional<std::vector<double>> per_channel(const Operand& operand, size_t rank, size_t channels) const {
     if (!edit_.is_constant(operand.value)) return std::nullopt;
     const Dims& dims = edit_.dims(operand.value);
     const auto count = static_cast<size_t>(element_count(dims));
     if (dims.size() > rank) return std::nullopt;
     // The channels are dimension 1 of the image.
-    const bool is_channel = dims.size() + 1 >= rank && count == channels &&
-                            dims[dims.size() + 1 - rank] == static_cast<int64_t>(channels);
+    const bool is_channel =
+        dims.size() + 1 >= rank && count == channels && dims[dims.size() + 1 - rank] == static_cast<int64_t>(channels);
     if (count != 1 && !is_channel) return std::nullopt;
     std::vector<double> numbers;
     if (!read_numbers(edit_.value(operand.value), &numbers).is_ok()) return std::nullopt;

@@ -121,8 +121,8 @@ class Recognizer {
       if (dtype != ACL_FLOAT && dtype != ACL_FLOAT16 && dtype != ACL_BF16) continue;
       Dims statistics = edit_.dims(norm->x);
       std::fill(statistics.end() - static_cast<int64_t>(norm->inner.size()), statistics.end(), 1);
-      Node made = simple_node("LayerNormV3", node, {{norm->x}, product->inputs[gamma], node.inputs[1 - i]},
-                              node.outputs[0]);
+      Node made =
+          simple_node("LayerNormV3", node, {{norm->x}, product->inputs[gamma], node.inputs[1 - i]}, node.outputs[0]);
       for (int k = 0; k < 2; ++k) made.outputs.push_back(edit_.result(dtype, statistics));
       made.attributes = with_attribute(made, "epsilon", static_cast<float>(norm->epsilon));
       edit_.emit(std::move(made));

@@ -191,7 +191,8 @@ class Planner {
       const bool fits = read.dims == made.dims && aclDataTypeSize(read.dtype) == aclDataTypeSize(made.dtype);
       if (!fits || plan_.placements[root].region != Region::kWork || !is_last(root)) continue;
       const bool is_other = std::ranges::any_of(node.inputs, [&](const Operand& other) {
-        return other.value != kNoValue && graph_.root(other.value) == root && graph_.values[other.value].dims != made.dims;
+        return other.value != kNoValue && graph_.root(other.value) == root &&
+               graph_.values[other.value].dims != made.dims;
       });
       if (!is_other) return root;
     }

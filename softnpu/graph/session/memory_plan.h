@@ -22,7 +22,8 @@ struct MemoryPlan {
   std::vector<ValueId> shared;  // constants that several sessions have in common
 };
 
-// An elementwise node writes over an operand that is read for the last time. Takes time n log n for n nodes. With `shares` larger constants are outside of the session's weights.
+// An elementwise node writes over an operand that is read for the last time. Takes time n log n for n nodes. With
+// `shares` larger constants are outside of the session's weights.
 MemoryPlan plan_memory(const Graph& graph, bool shares = false);
 
 }  // namespace softnpu::graph

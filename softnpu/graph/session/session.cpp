@@ -221,7 +221,8 @@ Status Session::add_tasks(size_t first, size_t count, std::vector<Task>* tasks) 
 
 Status Session::bind(std::span<const Buffer> inputs, std::span<const Buffer> outputs) {
   const auto is_same = [](const Buffer& a, const Buffer& b) { return a.data == b.data; };
-  if (!tasks_.empty() && std::ranges::equal(inputs_, inputs, is_same) && std::ranges::equal(outputs_, outputs, is_same)) {
+  if (!tasks_.empty() && std::ranges::equal(inputs_, inputs, is_same) &&
+      std::ranges::equal(outputs_, outputs, is_same)) {
     return Status::ok();
   }
   inputs_.assign(inputs.begin(), inputs.end());

@@ -55,7 +55,7 @@ class Session {
     TypedCall call;
     std::shared_ptr<const CompiledOperator> compiled;
     std::shared_ptr<const LaunchTemplate> planned;  // null: bound, and not planned yet
-    bool is_bound = false;           // inputs or outputs of the graph are among its operands
+    bool is_bound = false;                          // inputs or outputs of the graph are among its operands
     size_t last_reader = SIZE_MAX;  // the last step that reads its result; SIZE_MAX where it is read after the run
   };
   // Consecutive steps that run as one task.

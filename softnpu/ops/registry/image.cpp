@@ -53,7 +53,8 @@ struct ConvReading {
   }
 };
 
-constexpr int8_t kKeepType = 0;  // compute in the operands' type
+constexpr int8_t kKeepType = 0;   // compute in the operands' type
+constexpr int8_t kAllowHf32 = 3;  // float32 with the precision of HF32
 
 size_t spatial_dims(const aclTensor& image) { return image.dims.size() < 3 ? 0 : image.dims.size() - 2; }
 
@@ -67,7 +68,8 @@ aclBoolArray only(size_t which) {
 Status plan_convolution(Operands& of, Plan* plan) {
   ConvReading conv;
   SOFTNPU_RETURN_IF_ERROR(conv.read(of, spatial_dims(of.in(0))));
-  return convolution(of.in(0), of.in(1), of.maybe(2), conv.attributes(false), of.out(), kKeepType, plan);
+  const int8_t precision = of.flag("allow_hf32") ? kAllowHf32 : kKeepType;
+  return convolution(of.in(0), of.in(1), of.maybe(2), conv.attributes(false), of.out(), precision, plan);
 }
 
 // (sizes of the result, x, filter, bias?)

@@ -7,7 +7,10 @@
 namespace softnpu {
 namespace {
 
-constexpr int8_t kKeepType = 0;  // compute in the operands' type
+constexpr int8_t kKeepType = 0;   // compute in the operands' type
+constexpr int8_t kAllowHf32 = 3;  // float32 with the precision of HF32
+
+int8_t precision_of(Operands& of) { return of.has("allow_hf32") && of.flag("allow_hf32") ? kAllowHf32 : kKeepType; }
 
 // The matrix as described, or with its last two dimensions exchanged.
 aclTensor matrix(const aclTensor& tensor, bool transposed) {
@@ -25,8 +28,8 @@ Status plan_product(Operands& of, Plan* plan) {
   const aclTensor x1 = matrix(of.in(0), of.flag("transpose_x1"));
   const aclTensor x2 = matrix(of.in(1), of.flag("transpose_x2"));
   const aclScalar one = integer_scalar(1);
-  if (const aclTensor* bias = of.maybe(2)) return addmm({*bias, one, one}, x1, x2, of.out(), kKeepType, plan);
-  return mm(x1, x2, of.out(), kKeepType, plan);
+  if (const aclTensor* bias = of.maybe(2)) return addmm({*bias, one, one}, x1, x2, of.out(), precision_of(of), plan);
+  return mm(x1, x2, of.out(), precision_of(of), plan);
 }
 
 // Batch dimensions are broadcast.
@@ -34,8 +37,8 @@ Status plan_batch_product(Operands& of, Plan* plan) {
   const aclTensor x1 = matrix(of.in(0), of.flag("adj_x1"));
   const aclTensor x2 = matrix(of.in(1), of.flag("adj_x2"));
   const aclScalar one = integer_scalar(1);
-  if (const aclTensor* bias = of.maybe(2)) return baddbmm({*bias, one, one}, x1, x2, of.out(), kKeepType, plan);
-  return matmul(x1, x2, of.out(), kKeepType, plan);
+  if (const aclTensor* bias = of.maybe(2)) return baddbmm({*bias, one, one}, x1, x2, of.out(), precision_of(of), plan);
+  return matmul(x1, x2, of.out(), precision_of(of), plan);
 }
 
 }  // namespace

@@ -101,13 +101,17 @@ class Damaged : public ::testing::TestWithParam<unsigned> {
 
 TEST_P(Damaged, Onnx) {
   std::mt19937_64 random(GetParam());
-  const std::string good = small_network();
+  const std::string models[] = {small_network(), many_operators()};
   aclError code = ACL_SUCCESS;
-  ASSERT_TRUE(try_load(compiled(good, &code)));
+  for (const std::string& good : models) {
+    const std::string file = compiled(good, &code);
+    ASSERT_EQ(code, ACL_SUCCESS) << aclGetRecentErrMsg();
+    ASSERT_TRUE(try_load(file));
+  }
   size_t errors = 0;
   const size_t count = mutations();
   for (size_t i = 0; i < count; ++i) {
-    std::string bad = good;
+    std::string bad = models[i % 2];
     damage(random, 0, &bad);
     (void)compiled(bad, &code);
     errors += code != ACL_SUCCESS ? 1 : 0;

@@ -1,5 +1,6 @@
 #pragma once
-// Writes messages of protobuf, for models of ONNX in tests. Facts: onnx-ml.proto of the package onnx 1.23.2 (Apache-2.0).
+// Writes messages of protobuf, for models of ONNX in tests. Facts: onnx-ml.proto of the package onnx 1.23.2
+// (Apache-2.0).
 
 #include <cstdint>
 #include <cstring>
@@ -49,6 +50,14 @@ inline Message attribute(const std::string& name, const std::vector<int64_t>& va
   return made.number(20, 7);
 }
 
+inline Message integer(const std::string& name, int64_t value) {
+  return Message().words(1, name).number(3, static_cast<uint64_t>(value)).number(20, 2);
+}
+
+inline Message string(const std::string& name, const std::string& value) {
+  return Message().words(1, name).words(4, value).number(20, 3);
+}
+
 inline Message node(const std::string& type, const std::vector<std::string>& inputs, const std::string& output,
                     const std::vector<Message>& attributes = {}) {
   Message made;
@@ -89,6 +98,59 @@ inline std::string small_network() {
       .message(5, tensor("k", 1, {16, 5}, weight));
   graph.message(11, value_info("x", {1, 3, 4, 4})).message(12, value_info("y", {1, 5}));
   return Message().number(1, 8).message(7, graph).message(8, Message().words(1, "").number(2, 17)).bytes();
+}
+
+// One node each of operators with sizes, axes, indices and other numbers that a model may get wrong.
+inline std::string many_operators() {
+  Message graph;
+  int results = 0;
+  int constants = 0;
+  const auto add = [&](const std::string& type, const std::vector<std::string>& inputs,
+                       const std::vector<Message>& attributes = {}) {
+    graph.message(1, node(type, inputs, "y" + std::to_string(results++), attributes));
+  };
+  const auto numbers = [&](const std::vector<int64_t>& values) {
+    const std::string name = "n" + std::to_string(constants++);
+    graph.message(5, tensor(name, 7, {static_cast<int64_t>(values.size())}, values));
+    return name;
+  };
+  const auto reals = [&](const std::vector<int64_t>& dims) {
+    size_t count = 1;
+    for (const int64_t size : dims) count *= static_cast<size_t>(size);
+    const std::string name = "n" + std::to_string(constants++);
+    graph.message(5, tensor(name, 1, dims, std::vector<float>(count, 0.5F)));
+    return name;
+  };
+  add("Transpose", {"x"}, {attribute("perm", {0, 2, 3, 1})});
+  add("Slice", {"x", numbers({0, 1}), numbers({3, 4}), numbers({1, 2})});
+  add("Pad", {"x", numbers({0, 0, 1, 1, 0, 0, 1, 1})});
+  add("ReduceMean", {"x"}, {attribute("axes", {2, -1})});
+  add("Unsqueeze", {"x", numbers({0, 5})});
+  add("Expand", {"x", numbers({2, 3, 4, 4})});
+  add("Reshape", {"x", numbers({0, -1})});
+  add("Gather", {"x", numbers({2, 0})}, {integer("axis", 1)});
+  add("Softmax", {"x"}, {integer("axis", 2)});
+  add("LayerNormalization", {"x", reals({4})}, {integer("axis", -1)});
+  add("InstanceNormalization", {"x", reals({3}), reals({3})});
+  add("AveragePool", {"x"}, {attribute("kernel_shape", {2, 2}), attribute("pads", {1, 0, 0, 1})});
+  add("ConvTranspose", {"x", reals({3, 2, 2, 2})}, {attribute("strides", {2, 2})});
+  add("Resize", {"x", "", "", numbers({1, 3, 8, 8})}, {string("mode", "linear")});
+  add("TopK", {"x", numbers({2})}, {integer("axis", -1)});
+  add("CumSum", {"x", numbers({1})});
+  add("OneHot", {numbers({1, 3, 0}), numbers({4}), reals({2})});
+  add("Einsum", {"x", reals({4, 5})}, {string("equation", "nchw,wk->nchk")});
+  add("DepthToSpace", {"x"}, {integer("blocksize", 1)});
+  add("LRN", {"x"}, {integer("size", 3)});
+  add("ArgMax", {"x"}, {integer("axis", 1)});
+  add("Concat", {"x", "x"}, {integer("axis", 1)});
+  add("Tile", {"x", numbers({1, 2, 1, 1})});
+  add("Split", {"x", numbers({3})}, {integer("axis", 1)});
+  add("DFT", {reals({1, 6, 1})}, {integer("axis", 1)});
+  add("CenterCropPad", {"x", numbers({1, 3, 6, 2})});
+  add("LpPool", {"x"}, {attribute("kernel_shape", {2, 2})});
+  graph.words(2, "g").message(11, value_info("x", {1, 3, 4, 4}));
+  for (int i = 0; i < results; ++i) graph.message(12, value_info("y" + std::to_string(i), {}));
+  return Message().number(1, 8).message(7, graph).message(8, Message().words(1, "").number(2, 18)).bytes();
 }
 
 }  // namespace graph_tests
