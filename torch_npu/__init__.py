@@ -94,7 +94,11 @@ if _load_error is None:
     from torch_npu.custom_ops import *  # noqa: F403
     from torch_npu.exposed_api import public_npu_functions as _public_npu_functions
 
-    __all__ += ["atb", "op_plugin", *(name for name in _public_npu_functions if name not in __all__)]
+    __all__ += [
+        "atb",
+        "op_plugin",
+        *(name for name in _public_npu_functions if name not in __all__),
+    ]
 
     if _load.wants_transfer():
         from torch_npu.contrib import transfer_to_npu as _transfer_to_npu  # noqa: F401

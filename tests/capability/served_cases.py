@@ -377,7 +377,7 @@ ONE = {"dtypes": (torch.float32,)}
 BIG = torch.int8
 SERVING = {
     "npu_top_k_top_p": Case(top_k_top_p, (LOGITS, torch.tensor([0.5, 0.9, 0.1]).double(), torch.tensor([4, 9, 2])), **ONE),
-    "npu_top_k_top_p-k": Case(top_k_top_p, (LOGITS, None, torch.tensor([4, 9, 1]))),
+    "npu_top_k_top_p-k": Case(top_k_top_p, (LOGITS, None, torch.tensor([4, 9, 1])), **WIDE),
     "npu_top_k_top_p-p": Case(top_k_top_p, (LOGITS, torch.tensor([0.5, 0.9, 0.1]).double()), **ONE),
     "npu_mrope": Case(mrope, (torch.tensor([3, 0, 7, 2]), values(4, 24), values(4, 12), values(8, 12), 12), dtypes=(torch.float32, torch.float16)),
     "npu_mrope-sections": Case(
@@ -528,7 +528,7 @@ def chosen(x, count, *_):
 
 def gated(x, k=1, finished=None, renorm=0, output_softmax=False):
     every = x.softmax(-1)
-    order = (x if renorm else every).sort(-1, descending=True, stable=True).indices[..., :k]
+    order = (x if renorm else every).sort(dim=-1, descending=True, stable=True).indices[..., :k]
     out = x.gather(-1, order).softmax(-1) if renorm else every.gather(-1, order)
     if finished is not None:
         order = order.masked_fill(finished.reshape(*x.shape[:-1], 1), x.shape[-1])
@@ -566,14 +566,24 @@ def stft_back(
 ):
     x = x.detach().requires_grad_()
     y = torch.stft(
-        x, n_fft, hop, win, window, normalized=normalized, onesided=onesided, return_complex=True
+        x,
+        n_fft,
+        hop,
+        win,
+        window,
+        center=False,
+        normalized=normalized,
+        onesided=onesided,
+        return_complex=True,
     )
     return torch.autograd.grad(y, x, grad)[0]
 
 
 ROIS = torch.tensor([[0, -2, -2, 22, 22], [1, 3, 1, 9, 14], [0, 5, 5, 6, 6]]).double()
 SPECTRUM = torch.complex(values(3, 5), values(3, 5) + 1)
-STFT = torch.stft(values(40), 8, 4, 8, torch.hann_window(8).double(), return_complex=True)
+STFT = torch.stft(
+    values(40), 8, 4, 8, torch.hann_window(8).double(), center=False, return_complex=True
+)
 PLAIN = {"dtypes": (torch.float64,), "opcheck": False}
 MORE = {
     "npu_roi_align": Case(roi_align, (values(2, 3, 6, 7), ROIS, 0.25, 3, 2, 2, 0), **ONE),

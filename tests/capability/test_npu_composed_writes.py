@@ -85,7 +85,8 @@ def test_casts():
         OPS.npu_dtype_cast(x.detach(), 5, 7)
 
 
-def test_formats():
+def test_formats(monkeypatch):
+    monkeypatch.setattr(torch.npu.config, "allow_internal_format", True)
     x = values(1, 16, 4, 4).float().npu().requires_grad_()
     y = OPS._npu_format_cast(x, 3)
     assert torch_npu.get_npu_format(y) == 3
