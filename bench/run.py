@@ -58,6 +58,17 @@ def dispatch() -> list[Measured]:
     )
 
 
+def custom() -> list[Measured]:
+    """Operators of namespace npu against compositions on npu."""
+    from custom import custom_works
+
+    rows = [
+        Row(name, one, composed, repeats=10, against="composed")
+        for name, (one, composed) in custom_works().items()
+    ]
+    return compare("custom", rows, rounds=7)
+
+
 def graphs() -> list[Measured]:
     """Replays of captured graphs against npu eager and against reading the weights."""
     from graphs import rows
@@ -296,11 +307,12 @@ def kernels() -> list[Measured]:
 
 # What needs an environment of its own or a tool that `./dev setup` does not install, or compiles for minutes, runs by its
 # name only.
-BY_NAME = ("collectives", "peers", "instructions", "compile", "sizes", "kernel-checks")
+BY_NAME = ("collectives", "custom", "peers", "instructions", "compile", "sizes", "kernel-checks")
 SUITES: dict[str, Callable[[], list[Measured]]] = {
     "runtime": runtime,
     "dispatch": dispatch,
     "instructions": instructions,
+    "custom": custom,
     "graphs": graphs,
     "compiled-models": compiled_models,
     "elementwise": elementwise,

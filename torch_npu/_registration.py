@@ -66,6 +66,8 @@ def register(native: ModuleType | None, reason: str) -> None:
         return
     torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
     npu.default_generators = _make_default_generators()
+    # The official plug-in's name for the version of the bound CANN.
+    torch.version.__dict__["cann"] = native.cann_version()
     reductions.register()
     _compat.apply()
     memory._dump_when_out_of_memory()

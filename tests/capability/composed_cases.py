@@ -148,7 +148,9 @@ def filled_ranges(x, start, end, value, axis=-1):
 
 
 def one_hot(x, axis=-1, depth=1, on_value=1, off_value=0):
-    classes = torch.arange(depth).reshape([-1 if i == axis % (x.dim() + 1) else 1 for i in range(x.dim() + 1)])
+    classes = torch.arange(depth).reshape(
+        [-1 if i == axis % (x.dim() + 1) else 1 for i in range(x.dim() + 1)]
+    )
     return torch.where(x.unsqueeze(axis) == classes, float(on_value), float(off_value)).double()
 
 
@@ -163,9 +165,12 @@ INDICES = {
     "npu_max-keepdim": Case(torch.max, (values(3, 4), -1, True), gradients=1),
     "npu_min": Case(torch.min, (values(3, 4, 2), 0), gradients=1),
     "npu_max_backward": Case(scattered, SCATTER),
-    "npu_min_backward": Case(scattered, (values(2, 1, 4), 1, INDEX.repeat(1, 2)[:, None], [2, 3, 4], True)),
+    "npu_min_backward": Case(
+        scattered, (values(2, 1, 4), 1, INDEX.repeat(1, 2)[:, None], [2, 3, 4], True)
+    ),
     "npu_scatter": Case(
-        lambda x, i, u, d: x.scatter(d, i.unsqueeze(d), u.unsqueeze(d)), (values(3, 2, 2), INDEX, values(2, 2), 0)
+        lambda x, i, u, d: x.scatter(d, i.unsqueeze(d), u.unsqueeze(d)),
+        (values(3, 2, 2), INDEX, values(2, 2), 0),
     ),
     "npu_sort_v2": Case(lambda x, *a: x.sort(*a).values, (values(3, 5), -1, True)),
     "npu_gather_backward": Case(
@@ -174,7 +179,8 @@ INDICES = {
     ),
     "npu_gather_sparse_index": Case(lambda x, i: x[i], (values(3, 5), INDEX), gradients=1),
     "npu_gather_sparse_index_backward": Case(
-        lambda g, size, i: added(torch.zeros(size, dtype=g.dtype), i, g), (values(2, 2, 5), [3, 5], INDEX)
+        lambda g, size, i: added(torch.zeros(size, dtype=g.dtype), i, g),
+        (values(2, 2, 5), [3, 5], INDEX),
     ),
     "_npu_index_add": Case(added, (values(3, 4), INDEX, values(2, 2, 4)), {"alpha": 2}),
     "repeat_interleave_backward_int": Case(
@@ -185,10 +191,16 @@ INDICES = {
         (values(2, 6), values(2, 3), torch.tensor([3, 1, 2]), 1),
     ),
     "scatter_update": Case(updated, (values(3, 6, 2), torch.tensor([0, 4, 2]), values(3, 2, 2), 1)),
-    "scatter_update-last": Case(updated, (values(3, 2, 6), torch.tensor([1, 0]), values(2, 2, 3), -1)),
+    "scatter_update-last": Case(
+        updated, (values(3, 2, 6), torch.tensor([1, 0]), values(2, 2, 3), -1)
+    ),
     "npu_stride_add": Case(stride_added, (values(2, 20, 3), values(2, 7, 3), 4, 2, 2)),
-    "npu_masked_fill_range": Case(filled_ranges, (values(2, 3, 8), START, END, values(2)), {"axis": 2}),
-    "npu_masked_fill_range-first": Case(filled_ranges, (values(7, 3), START, END, values(2)), {"axis": 0}),
+    "npu_masked_fill_range": Case(
+        filled_ranges, (values(2, 3, 8), START, END, values(2)), {"axis": 2}
+    ),
+    "npu_masked_fill_range-first": Case(
+        filled_ranges, (values(7, 3), START, END, values(2)), {"axis": 0}
+    ),
     "npu_one_hot": Case(one_hot, (torch.tensor([5, 3, 2, 1]),), {"depth": 5}),
     "npu_one_hot-front": Case(one_hot, (INDEX, 0, 3, 2, -1)),
 }
@@ -209,7 +221,9 @@ def corners(n, seed=0):
 def measure(kind):
     def measured(boxes, targets, trans=False, is_cross=False, mode=0, atan_sub_flag=False):
         if is_cross:
-            rows = [measured(boxes, t[:, None].expand_as(boxes), trans, False, mode) for t in targets.T]
+            rows = [
+                measured(boxes, t[:, None].expand_as(boxes), trans, False, mode) for t in targets.T
+            ]
             return torch.cat(rows)
         x1, y1, x2, y2 = (c for c in boxes) if not trans else _ends(boxes)
         a1, b1, a2, b2 = (c for c in targets) if not trans else _ends(targets)
@@ -250,21 +264,29 @@ def crossed(boxes, targets, mode=0):
 
 
 def encoded(a, g, *numbers):
-    means, stds = torch.tensor(numbers[:4], dtype=torch.float64), torch.tensor(numbers[4:], dtype=torch.float64)
+    means, stds = (
+        torch.tensor(numbers[:4], dtype=torch.float64),
+        torch.tensor(numbers[4:], dtype=torch.float64),
+    )
     size = lambda b: b[:, 2:] - b[:, :2] + 1  # noqa: E731
     shift = ((g[:, 2:] + g[:, :2]) - (a[:, 2:] + a[:, :2])) / 2 / size(a)
     return (torch.cat((shift, (size(g) / size(a)).log()), 1) - means) / stds
 
 
 def decoded(rois, deltas, *numbers):
-    means, stds = torch.tensor(numbers[:4], dtype=torch.float64), torch.tensor(numbers[4:8], dtype=torch.float64)
+    means, stds = (
+        torch.tensor(numbers[:4], dtype=torch.float64),
+        torch.tensor(numbers[4:8], dtype=torch.float64),
+    )
     (height, width), clip = numbers[8], abs(math.log(numbers[9]))
     d = deltas * stds + means
     size = rois[:, 2:] - rois[:, :2] + 1
     centre = (rois[:, 2:] + rois[:, :2]) / 2 + size * d[:, :2]
     half = size * d[:, 2:].clamp(-clip, clip).exp() / 2 - 0.5
     most = torch.tensor([width - 1, height - 1]).double()
-    return torch.cat([torch.minimum(end.clamp(0), most) for end in (centre - half, centre + half)], 1)
+    return torch.cat(
+        [torch.minimum(end.clamp(0), most) for end in (centre - half, centre + half)], 1
+    )
 
 
 def rotated_encoded(a, g, weight):
@@ -313,7 +335,9 @@ BOXES = {
     "npu_giou_backward": Case(vjp(measure("giou"), 2), (values(6, 1), *PAIR), GIVEN),
     "npu_diou": Case(measure("diou"), PAIR, GIVEN, 2),
     "npu_diou-corners": Case(measure("diou"), (corners(6), corners(6, 1)), {"mode": 1}, 2),
-    "npu_diou-crossed": Case(measure("diou"), (centred(6), centred(3)), {"trans": True, "is_cross": True}, 2),
+    "npu_diou-crossed": Case(
+        measure("diou"), (centred(6), centred(3)), {"trans": True, "is_cross": True}, 2
+    ),
     "npu_diou_backward": Case(vjp(measure("diou"), 2), (values(1, 6), *PAIR), GIVEN),
     "npu_ciou": Case(measure("ciou"), PAIR, GIVEN, 2),
     "npu_ciou-crossed": Case(measure("ciou"), (corners(5), corners(4)), {"is_cross": True}, 2),
@@ -326,13 +350,19 @@ BOXES = {
         GIVEN,
     ),
     "npu_ciou_backward": Case(
-        lambda g, b, t, _, **k: vjp(measure("ciou"), 2)(g, b, t, **k), (values(1, 6), *PAIR, None), GIVEN
+        lambda g, b, t, _, **k: vjp(measure("ciou"), 2)(g, b, t, **k),
+        (values(1, 6), *PAIR, None),
+        GIVEN,
     ),
     "npu_bounding_box_encode": Case(
-        encoded, (corners(5).T, corners(5, 1).T, 0.1, 0.2, 0.0, 0.0, 0.1, 0.1, 0.2, 0.2), dtypes=EIGHT
+        encoded,
+        (corners(5).T, corners(5, 1).T, 0.1, 0.2, 0.0, 0.0, 0.1, 0.1, 0.2, 0.2),
+        dtypes=EIGHT,
     ),
     "npu_bounding_box_decode": Case(
-        decoded, (corners(5).T, values(5, 4), 0.1, 0.0, 0.0, 0.0, 1.0, 1.0, 0.5, 2.0, [7, 9], 0.1), dtypes=EIGHT
+        decoded,
+        (corners(5).T, values(5, 4), 0.1, 0.0, 0.0, 0.0, 1.0, 1.0, 0.5, 2.0, [7, 9], 0.1),
+        dtypes=EIGHT,
     ),
     "npu_rotated_box_encode": Case(
         rotated_encoded, (angled(5), angled(5, 1), torch.arange(1.0, 6.0).double()), dtypes=EIGHT
@@ -341,7 +371,9 @@ BOXES = {
         rotated_decoded, (angled(5), values(1, 5, 5), torch.arange(1.0, 6.0).double()), dtypes=EIGHT
     ),
     "npu_yolo_boxes_encode": Case(
-        yolo, (corners(4).T, corners(4, 1).T, torch.tensor([2, 4, 8, 2], dtype=torch.int32)), dtypes=EIGHT
+        yolo,
+        (corners(4).T, corners(4, 1).T, torch.tensor([2, 4, 8, 2], dtype=torch.int32)),
+        dtypes=EIGHT,
     ),
     "npu_anchor_response_flags": Case(responsible, (corners(4).T, [8, 9], [1, 1], 3)),
 }
@@ -385,7 +417,9 @@ def dilated(grad, x, w, kernel, stride, padding, dilation, mask):
 
 
 def dilated_up(grad, x, w, kernel, stride, padding, output_padding, dilation, mask):
-    return conv_gradients(up2d, True)(x, grad, w, padding, output_padding, stride, dilation, 1, mask)
+    return conv_gradients(up2d, True)(
+        x, grad, w, padding, output_padding, stride, dilation, 1, mask
+    )
 
 
 def depthwise(grad, x, w, kernel, stride, padding, dilation, mask):
@@ -415,7 +449,9 @@ def bmm(a, b, sizes=()):
 
 PRODUCTS = {
     "npu_conv2d": Case(F.conv2d, (PICTURE, FILTER, values(4), *NUMBERS)),
-    "npu_conv2d_backward": Case(conv_gradients(F.conv2d), (PICTURE, torch.ones_like(OUT2), FILTER, *NUMBERS, ALL)),
+    "npu_conv2d_backward": Case(
+        conv_gradients(F.conv2d), (PICTURE, torch.ones_like(OUT2), FILTER, *NUMBERS, ALL)
+    ),
     "npu_conv3d": Case(F.conv3d, (VOLUME, VOLUME_FILTER, None, *CUBE)),
     "npu_conv3d_backward": Case(
         conv_gradients(F.conv3d), (VOLUME, torch.ones_like(OUT3), VOLUME_FILTER, *CUBE, ALL)
@@ -430,7 +466,8 @@ PRODUCTS = {
         conv_gradients(up2d, True), (PICTURE, torch.ones_like(OUT_UP), UP, *UP_NUMBERS, ALL)
     ),
     "npu_conv_transpose3d_backward": Case(
-        conv_gradients(up3d, True), (VOLUME, torch.ones_like(up3d(VOLUME, *UP3)), UP3[0], *UP3[2:], ALL)
+        conv_gradients(up3d, True),
+        (VOLUME, torch.ones_like(up3d(VOLUME, *UP3)), UP3[0], *UP3[2:], ALL),
     ),
     "npu_convolution_transpose": Case(up2d, (PICTURE, UP, values(4), *UP_NUMBERS), gradients=3),
     "npu_convolution_transpose_backward": Case(
@@ -440,23 +477,40 @@ PRODUCTS = {
         dilated, (torch.ones_like(OUT2), PICTURE, FILTER, [2, 3], *NUMBERS[:3], ALL)
     ),
     "slow_conv_transpose2d_backward": Case(
-        dilated_up, (torch.ones_like(OUT_UP), PICTURE, UP, [2, 3], [2, 1], [1, 0], [1, 0], [1, 2], ALL)
+        dilated_up,
+        (torch.ones_like(OUT_UP), PICTURE, UP, [2, 3], [2, 1], [1, 0], [1, 0], [1, 2], ALL),
     ),
     "_conv_depthwise2d_backward": Case(
-        depthwise, (values(2, 3, 5, 6), PICTURE, values(3, 1, 2, 2), [2, 2], [1, 1], [0, 0], [1, 1], [True] * 2)
+        depthwise,
+        (
+            values(2, 3, 5, 6),
+            PICTURE,
+            values(3, 1, 2, 2),
+            [2, 2],
+            [1, 1],
+            [0, 0],
+            [1, 1],
+            [True] * 2,
+        ),
     ),
     "npu_linear": Case(F.linear, (values(3, 5), values(4, 5)), gradients=2),
     "npu_linear-bias": Case(F.linear, (values(3, 5), values(4, 5), values(4))),
-    "npu_linear_backward": Case(lambda g, x, w: (g @ w, g.T @ x), (values(3, 4), values(3, 5), values(4, 5))),
+    "npu_linear_backward": Case(
+        lambda g, x, w: (g @ w, g.T @ x), (values(3, 4), values(3, 5), values(4, 5))
+    ),
     "npu_bmmV2": Case(bmm, (values(2, 3, 4), values(4, 5), []), gradients=2),
     "npu_bmmV2-summed": Case(bmm, (values(2, 3, 4), values(2, 4, 5), [1, 3, 5]), gradients=0),
     "npu_bmm_v2_mat1_backward": Case(
-        lambda g, a, b, size: (g @ b.mT).sum_to_size(size), (values(2, 3, 5), values(3, 4), values(2, 4, 5), [3, 4])
+        lambda g, a, b, size: (g @ b.mT).sum_to_size(size),
+        (values(2, 3, 5), values(3, 4), values(2, 4, 5), [3, 4]),
     ),
     "npu_bmm_v2_mat2_backward": Case(
-        lambda g, a, b, size: (a.mT @ g).sum_to_size(size), (values(2, 3, 5), values(2, 3, 4), values(4, 5), [4, 5])
+        lambda g, a, b, size: (a.mT @ g).sum_to_size(size),
+        (values(2, 3, 5), values(2, 3, 4), values(4, 5), [4, 5]),
     ),
-    "npu_transpose_batchmatmul": Case(batched, (values(5, 4, 3), values(4, 3, 2)), {"perm_x1": [1, 0, 2]}),
+    "npu_transpose_batchmatmul": Case(
+        batched, (values(5, 4, 3), values(4, 3, 2)), {"perm_x1": [1, 0, 2]}
+    ),
     "npu_transpose_batchmatmul-parts": Case(
         batched, (values(4, 5, 3), values(4, 3, 2)), {"batch_split_factor": 2}
     ),
@@ -569,5 +623,11 @@ OTHERS = {
     ),
 }  # fmt: skip
 
-FAMILIES = {"views": VIEWS, "indices": INDICES, "boxes": BOXES, "products": PRODUCTS, "others": OTHERS}
+FAMILIES = {
+    "views": VIEWS,
+    "indices": INDICES,
+    "boxes": BOXES,
+    "products": PRODUCTS,
+    "others": OTHERS,
+}
 CASES = {name: case for family in FAMILIES.values() for name, case in family.items()}

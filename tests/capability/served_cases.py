@@ -34,15 +34,21 @@ def statically(y, scale, offset=None, divides=True):
 
 def add_rms_norm_quant(x1, x2, gamma, s1, z1, beta=None, s2=None, z2=None, div_mode=True, **_):
     y = rms(x1 + x2, gamma, beta)
-    second = torch.zeros_like(y, dtype=torch.int8) if s2 is None else statically(y, s2, z2, div_mode)
+    second = (
+        torch.zeros_like(y, dtype=torch.int8) if s2 is None else statically(y, s2, z2, div_mode)
+    )
     return statically(y, s1, z1, div_mode), second, x1 + x2
 
 
-def add_rms_norm_dynamic(x1, x2, gamma, smooth_scale1=None, smooth_scale2=None, beta=None, output_mask=None, **_):
+def add_rms_norm_dynamic(
+    x1, x2, gamma, smooth_scale1=None, smooth_scale2=None, beta=None, output_mask=None, **_
+):
     y = rms(x1 + x2, gamma, beta)
     both = smooth_scale1 is not None and smooth_scale2 is not None
     found = []
-    for wanted, smooth in zip(output_mask or (True, both), (smooth_scale1, smooth_scale2), strict=True):
+    for wanted, smooth in zip(
+        output_mask or (True, both), (smooth_scale1, smooth_scale2), strict=True
+    ):
         none = torch.zeros(1, dtype=torch.int8), torch.zeros(1).double()
         found.append(by_rows(y if smooth is None else y * smooth) if wanted else none)
     return found[0][0], found[1][0], x1 + x2, found[0][1], found[1][1]
@@ -246,7 +252,9 @@ def rope(x, cos, sin, by_halves=True):
     return torch.cat((made, rest), -1)
 
 
-def mrope(positions, query, key, cache, head, mrope_section=None, rotary_mode="half", cache_mode="default"):
+def mrope(
+    positions, query, key, cache, head, mrope_section=None, rotary_mode="half", cache_mode="default"
+):
     half = cache.shape[1] // 2
     angles = cache[positions]
     if positions.dim() == 2:
@@ -267,7 +275,12 @@ def kv_cache(kv, gamma, cos, sin, index, k_cache, ckv_cache, k_rope_scale=None, 
              k_rope_offset=None, c_kv_offset=None, v=None, epsilon=1e-5, cache_mode="Norm", is_output_kv=False):  # fmt: skip
     n, r = gamma.shape[0], cos.shape[-1]
     y = rms(kv[..., :n], gamma, None, epsilon)
-    k = (y[..., :r] if v is not None else kv[..., n:]).unflatten(-1, (-1, 2)).transpose(-1, -2).flatten(-2)
+    k = (
+        (y[..., :r] if v is not None else kv[..., n:])
+        .unflatten(-1, (-1, 2))
+        .transpose(-1, -2)
+        .flatten(-2)
+    )
     a, b = k.chunk(2, -1)
     k = k * cos + torch.cat((-b, a), -1) * sin
     key = torch.cat((k, y[..., r:]), -1) if v is not None else k
@@ -328,7 +341,9 @@ def ring(out1, max1, sum1, out2, max2, sum2):
     return whole.flatten(2), most, total
 
 
-def gathered(key_cache, value_cache, table, lens, key, value, seq_offset=None, is_seq_lens_cumsum=False):
+def gathered(
+    key_cache, value_cache, table, lens, key, value, seq_offset=None, is_seq_lens_cumsum=False
+):
     page, out = key_cache.shape[1], [key.clone(), value.clone()]
     counts = lens.diff().tolist() if is_seq_lens_cumsum else lens.tolist()
     row = 0
@@ -347,14 +362,22 @@ LOGITS = values(3, 9) * 3
 KV = (values(2, 1, 5, 96), values(64, low=0.5), values(2, 1, 5, 32), values(2, 1, 5, 32))
 SLOTS = torch.tensor([7, 0, 5, 11, -1, 1, 2, 3, 8, 9])
 PAGED = (torch.zeros(3, 4, 1, 32).double(), torch.zeros(3, 4, 1, 64).double())
-NORM = (torch.tensor([[7, 0, 5, 1, 2], [3, 6, 1, 0, 4]]), torch.zeros(2, 1, 8, 32).double(), torch.zeros(2, 1, 8, 64).double())
+NORM = (
+    torch.tensor([[7, 0, 5, 1, 2], [3, 6, 1, 0, 4]]),
+    torch.zeros(2, 1, 8, 32).double(),
+    torch.zeros(2, 1, 8, 64).double(),
+)
 EIGHTS = [values(2, 2, 4, 1, low=0.5).expand(2, 2, 4, 8).clone() + i / 8 for i in range(4)]
-PAGES = (values(6, 3, 2, 4), values(6, 3, 2, 5), torch.tensor([[5, 0, 9], [2, 1, -1]], dtype=torch.int32))
+PAGES = (
+    values(6, 3, 2, 4),
+    values(6, 3, 2, 5),
+    torch.tensor([[5, 0, 9], [2, 1, -1]], dtype=torch.int32),
+)
 ONE = {"dtypes": (torch.float32,)}
 BIG = torch.int8
 SERVING = {
     "npu_top_k_top_p": Case(top_k_top_p, (LOGITS, torch.tensor([0.5, 0.9, 0.1]).double(), torch.tensor([4, 9, 2])), **ONE),
-    "npu_top_k_top_p-k": Case(top_k_top_p, (LOGITS, None, torch.tensor([4, 9, 1]))),
+    "npu_top_k_top_p-k": Case(top_k_top_p, (LOGITS, None, torch.tensor([4, 9, 1])), **WIDE),
     "npu_top_k_top_p-p": Case(top_k_top_p, (LOGITS, torch.tensor([0.5, 0.9, 0.1]).double()), **ONE),
     "npu_mrope": Case(mrope, (torch.tensor([3, 0, 7, 2]), values(4, 24), values(4, 12), values(8, 12), 12), dtypes=(torch.float32, torch.float16)),
     "npu_mrope-sections": Case(
@@ -399,4 +422,196 @@ SERVING = {
     ),
 }  # fmt: skip
 
-FAMILIES = {"quantized": QUANTIZED, "serving": SERVING}
+# ---- microscaling ----
+
+ELEMENTS = {
+    23: (torch.float8_e5m2, 15, 57344),
+    24: (torch.float8_e4m3fn, 8, 448),
+    296: (None, 2, 6),
+}
+GRID = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6]).double()
+
+
+def float4(y):
+    distance = (y.abs()[..., None] - GRID).abs()
+    nearest = distance == distance.amin(-1, keepdim=True)
+    # Of two codes that are as near, the even one.
+    codes = torch.where(nearest, torch.arange(8) + 16 * (torch.arange(8) % 2), 99).amin(-1) % 16
+    codes = codes + 8 * y.signbit()
+    return (codes[..., ::2] + 16 * codes[..., 1::2]).to(torch.uint8)
+
+
+def mx(x, axis=-1, dst_type=296, block_size=32, **_):
+    dtype, exponent, most = ELEMENTS[dst_type]
+    rows, pairs = x.movedim(axis, -1), -(-x.shape[axis] // (2 * block_size))
+    scales = torch.zeros(*rows.shape[:-1], 2 * pairs, dtype=torch.uint8)
+    y = torch.zeros_like(rows)
+    for b in range(2 * pairs):
+        part = rows[..., b * block_size : (b + 1) * block_size]
+        if part.shape[-1] == 0:
+            continue
+        top = part.abs().amax(-1)
+        e = torch.where(top > 0, top.log2().floor() - exponent, -127.0).clamp(-127, 127)
+        scales[..., b] = (e + 127).to(torch.uint8)
+        scaled = (part / 2 ** e[..., None]).clamp(-most, most)
+        y[..., b * block_size : (b + 1) * block_size] = scaled
+    y = y.movedim(-1, axis)
+    scales = scales.unflatten(-1, (pairs, 2)).movedim(-2, axis % x.dim())
+    return float4(y) if dtype is None else y.float().to(dtype), scales
+
+
+def mx_both(x, dst_type=296, **_):
+    return *mx(x, -1, dst_type), *mx(x, -2, dst_type)
+
+
+MX = {
+    f"npu_dynamic_mx_quant-{number}-{axis}": Case(
+        mx, (values(3, 70, 6) * torch.logspace(-3, 3, 70).double()[:, None],), {"axis": axis, "dst_type": number}, **WIDE
+    )
+    for number in ELEMENTS
+    for axis in (1, -1)
+} | {
+    "npu_dynamic_mx_quant-zeros": Case(mx, (torch.zeros(2, 64).double(),), {"dst_type": 24}, **WIDE),
+    "npu_dynamic_mx_quant-blocks": Case(mx, (values(2, 200),), {"dst_type": 23, "block_size": 64}, **WIDE),
+    "npu_dynamic_mx_quant_with_dual_axis": Case(mx_both, (values(2, 40, 70),), {"dst_type": 24}, **WIDE),
+}  # fmt: skip
+
+# ---- regions, experts, residual streams, transforms ----
+
+
+def roi_align(x, rois, scale, height, width, samples, _):
+    out = torch.zeros(rois.shape[0], x.shape[1], height, width).double()
+    rows, columns = x.shape[2:]
+    for n, (image, x1, y1, x2, y2) in enumerate(rois.tolist()):
+        dy, dx = max((y2 - y1) * scale, 1) / height, max((x2 - x1) * scale, 1) / width
+        for i in range(height * samples):
+            for j in range(width * samples):
+                y, z = y1 * scale + dy * (i + 0.5) / samples, x1 * scale + dx * (j + 0.5) / samples
+                if not (-1 <= y <= rows and -1 <= z <= columns):
+                    continue
+                y, z = min(max(y, 0), rows - 1), min(max(z, 0), columns - 1)
+                a, b = int(y), int(z)
+                c, d = min(a + 1, rows - 1), min(b + 1, columns - 1)
+                v, h = y - a, z - b
+                planes = x[int(image)]
+                value = (planes[:, a, b] * (1 - h) + planes[:, a, d] * h) * (1 - v)
+                value = value + (planes[:, c, b] * (1 - h) + planes[:, c, d] * h) * v
+                out[n, :, i // samples, j // samples] += value / samples**2
+    return out
+
+
+def roi_align_back(grad, rois, shape, width, height, scale, samples, _):
+    x = torch.zeros(shape).double().requires_grad_()
+    with torch.enable_grad():
+        result = roi_align_of(x, rois, scale, height, width, samples)
+    return torch.autograd.grad(result, x, grad)[0]
+
+
+def roi_align_of(x, rois, scale, height, width, samples):
+    """The same as roi_align as a linear function of the pixels, by one of them at a time."""
+    units = torch.eye(x[0, 0].numel()).double().reshape(-1, 1, *x.shape[2:])
+    parts = []
+    for roi in rois:
+        local = torch.cat((torch.zeros(1).double(), roi[1:].double()))[None]
+        weights = torch.cat(
+            [roi_align(u[None], local, scale, height, width, samples, 0) for u in units]
+        )[:, 0]
+        parts.append(torch.einsum("cp,phw->chw", x[int(roi[0])].flatten(1), weights))
+    return torch.stack(parts)
+
+
+def chosen(x, count, *_):
+    found = x.nonzero().int()
+    missing = torch.zeros(count - len(found), x.dim(), dtype=torch.int32)
+    return torch.cat((found, missing)), torch.arange(count) < len(found)
+
+
+def gated(x, k=1, finished=None, renorm=0, output_softmax=False):
+    every = x.softmax(-1)
+    order = (x if renorm else every).sort(dim=-1, descending=True, stable=True).indices[..., :k]
+    out = x.gather(-1, order).softmax(-1) if renorm else every.gather(-1, order)
+    if finished is not None:
+        order = order.masked_fill(finished.reshape(*x.shape[:-1], 1), x.shape[-1])
+    return out, order.int(), every if output_softmax and not renorm else torch.empty(0).double()
+
+
+def streams(x, h_res, h_out, h_post):
+    stays = x if h_res is None else (h_res[..., None] * x[..., None, :]).sum(-3)
+    return h_post[..., None] * h_out[..., None, :] + stays
+
+
+def streams_back(grad, x, h_res, h_out, h_post):
+    leaves = [t.detach().requires_grad_() for t in (x, h_res, h_out, h_post)]
+    return torch.autograd.grad(streams(*leaves), leaves, grad)
+
+
+def transform_back(function, make):
+    def gradient(grad, *args):
+        x = make(grad, *args).requires_grad_()
+        return torch.autograd.grad(function(x, grad, *args), x, grad)[0]
+
+    return gradient
+
+
+def stft_back(
+    grad,
+    x,
+    n_fft,
+    hop=None,
+    win=None,
+    window=None,
+    normalized=False,
+    onesided=None,
+    return_complex=None,
+):
+    x = x.detach().requires_grad_()
+    y = torch.stft(
+        x,
+        n_fft,
+        hop,
+        win,
+        window,
+        center=False,
+        normalized=normalized,
+        onesided=onesided,
+        return_complex=True,
+    )
+    return torch.autograd.grad(y, x, grad)[0]
+
+
+ROIS = torch.tensor([[0, -2, -2, 22, 22], [1, 3, 1, 9, 14], [0, 5, 5, 6, 6]]).double()
+SPECTRUM = torch.complex(values(3, 5), values(3, 5) + 1)
+STFT = torch.stft(
+    values(40), 8, 4, 8, torch.hann_window(8).double(), center=False, return_complex=True
+)
+PLAIN = {"dtypes": (torch.float64,), "opcheck": False}
+MORE = {
+    "npu_roi_align": Case(roi_align, (values(2, 3, 6, 7), ROIS, 0.25, 3, 2, 2, 0), **ONE),
+    "npu_roi_alignbk": Case(
+        roi_align_back, (values(3, 3, 3, 2), ROIS, [2, 3, 6, 7], 2, 3, 0.25, 2, 0), **ONE
+    ),
+    "npu_random_choice_with_mask": Case(chosen, (torch.tensor([[True, False], [True, True]]), 5, 1, 0)),
+    "npu_moe_gating_top_k_softmax_v2": Case(gated, (values(4, 6),), {"k": 3, "output_softmax": True}, **ONE),
+    "npu_moe_gating_top_k_softmax_v2-renorm": Case(
+        gated, (values(2, 3, 6),), {"k": 2, "renorm": 1, "finished": torch.tensor([[True, False, False], [False, True, False]])},
+        **ONE,
+    ),
+    "npu_mhc_post": Case(streams, (values(2, 5, 4, 6), values(2, 5, 4, 4), values(2, 5, 6), values(2, 5, 4)), gradients=4),
+    "npu_mhc_post-alone": Case(streams, (values(5, 4, 6), None, values(5, 6), values(5, 4)), gradients=1),
+    "npu_mhc_post_backward": Case(
+        streams_back, (values(5, 4, 6), values(5, 4, 6) + 1, values(5, 4, 4), values(5, 6), values(5, 4))
+    ),
+    "fft_r2c_backward": Case(
+        transform_back(lambda x, g, *a: torch.ops.aten._fft_r2c(x, *a[:3]),
+                       lambda g, dim, n, onesided, last: torch.zeros(3, last).double()),
+        (SPECTRUM, [0, 1], 1, True, 8), **PLAIN,
+    ),
+    "fft_c2r_backward": Case(
+        transform_back(lambda x, g, *a: torch.ops.aten._fft_c2r(x, *a, g.shape[-1]),
+                       lambda g, dim, n: torch.zeros(3, 5).cdouble()),
+        (values(3, 8), [0, 1], 2), **PLAIN,
+    ),
+    "stft_backward": Case(stft_back, (STFT, values(40), 8, 4, 8, torch.hann_window(8).double(), False, True, True), **PLAIN),
+}  # fmt: skip
+
+FAMILIES = {"quantized": QUANTIZED, "serving": SERVING, "microscaling": MX, "more": MORE}

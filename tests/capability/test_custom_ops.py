@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from torch.autograd import gradcheck
 
 import torch_npu
+from tests.capability import composed_cases, served_cases, test_npu_composed_writes
 from torch_npu import accuracy
 from torch_npu.accuracy import Tolerance
 
@@ -430,6 +431,12 @@ CACHES = {
     "_npu_rotary_embedding",
     "npu_scatter_pa_kv_cache",
 }
+# Checked in test_npu_composed.py and test_npu_composed_writes.py.
+COMPOSED = test_npu_composed_writes.TESTED | {
+    name.split("-")[0]
+    for family in (composed_cases.FAMILIES | served_cases.FAMILIES).values()
+    for name in family
+}
 # Checked in test_scatter_nd_update.py.
 INDEXING = {"npu_scatter_nd_update", "npu_scatter_nd_update_"}
 
@@ -446,7 +453,7 @@ def implemented():
 
 def test_every_operator_is_checked():
     checked = {name.split("-")[0] for name in CASES} | set(REST)
-    elsewhere = ATTENTION | QUANTIZATION | EXPERTS | INDEXING | CACHES
+    elsewhere = ATTENTION | QUANTIZATION | EXPERTS | INDEXING | CACHES | COMPOSED
     assert checked | elsewhere == set(implemented())
 
 

@@ -13,6 +13,7 @@ SUITES = {
     "runtime": "streams, events, copies against plain host code",
     "dispatch": "16 elements: what one operator costs from Python",
     "instructions": "the same in instructions (valgrind); by name only",
+    "custom": "operators of npu against compositions on npu; by name only",
     "graphs": "replays of captured graphs against npu eager, and against reading the weights",
     "compiled-models": "networks that atc compiled, against npu eager, CPU eager and without passes",
     "elementwise": "operators with 64 MiB results",

@@ -67,6 +67,7 @@ from torch_npu.npu.device import (
     unavailable_reason,
 )
 from torch_npu.npu.device import _is_in_bad_fork as _is_in_bad_fork
+from torch_npu.npu.device import _lazy_call as _lazy_call
 from torch_npu.npu.device import _lazy_init as _lazy_init
 from torch_npu.npu.dump import finalize_dump, init_dump, set_dump
 from torch_npu.npu.errors import AcceleratorError, DeferredNpuCallError, OutOfMemoryError

@@ -1,6 +1,7 @@
 """Devices: their number, the current one, their properties. Interfaces follow torch.cuda."""
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -48,6 +49,11 @@ def _lazy_init() -> None:
     if not is_available():
         raise RuntimeError(f"No NPU is available: {unavailable_reason()}")
     state.native().init()
+
+
+def _lazy_call(callback: Callable[[], object]) -> None:
+    """Runs the callback at once: what it calls starts the NPU runtime by itself, so nothing has to wait for it."""
+    callback()
 
 
 def _is_in_bad_fork() -> bool:

@@ -1,9 +1,12 @@
 #include "bind/storage.h"
 
+#include <ATen/core/Tensor.h>
 #include <torch/csrc/DynamicTypes.h>
 #include <torch/csrc/Storage.h>
+#include <torch/csrc/utils/pybind.h>
 
 #include "core/format_clone.h"
+#include "core/storage.h"
 
 namespace torch_npu {
 namespace {
@@ -31,11 +34,24 @@ void set_type_attribute(const py::object& type, const py::str& name, const py::o
   PyType_Modified(object);
 }
 
+// A tensor over the same memory that does not keep it alive.
+at::Tensor weak_ref(const at::Tensor& tensor) {
+  TORCH_CHECK_TYPE(tensor.is_privateuseone() && tensor.layout() == at::kStrided,
+                   "_weak_ref_tensor: a dense npu tensor is taken, not one on ", tensor.device());
+  const c10::Storage& storage = tensor.storage();
+  at::Tensor weak = at::detail::make_tensor<c10::TensorImpl>(
+      c10::Storage(make_storage(storage.nbytes(), c10::DataPtr(storage.mutable_data(), tensor.device()))),
+      c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), tensor.dtype());
+  weak.unsafeGetTensorImpl()->set_sizes_and_strides(tensor.sizes(), tensor.strides(), tensor.storage_offset());
+  return weak;
+}
+
 }  // namespace
 
 void bind_storage(py::module_& m) {
   m.def("clone_storage_with_format", &clone);
   m.def("set_type_attribute", &set_type_attribute);
+  m.def("_weak_ref_tensor", &weak_ref);
 }
 
 }  // namespace torch_npu

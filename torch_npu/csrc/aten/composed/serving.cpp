@@ -120,7 +120,8 @@ struct CacheCall {
       const Tensor scaled = rows_of * *scale;
       return rounded_to_int8(is_given(offset) ? scaled + *offset : scaled);
     };
-    return {key.to(kv.scalar_type()), value.to(kv.scalar_type()), cached(key, key_scale, key_offset),
+    const Tensor given_back = apart_from(is_given(v) ? *v : kv, value.to(kv.scalar_type()));
+    return {key.to(kv.scalar_type()), given_back, cached(key, key_scale, key_offset),
             cached(value, value_scale, value_offset)};
   }
 

@@ -38,9 +38,9 @@ Tensor on_device(const at::Scalar& number, const Tensor& like) {
 }  // namespace
 
 Three npu_apply_adam_w(const at::Scalar& beta1_power, const at::Scalar& beta2_power, const at::Scalar& lr,
-                            const at::Scalar& weight_decay, const at::Scalar& beta1, const at::Scalar& beta2,
-                            const at::Scalar& epsilon, const Tensor& grad, const std::optional<Tensor>& max_grad_norm,
-                            std::optional<bool> amsgrad, std::optional<bool> maximize, at::TensorList out) {
+                       const at::Scalar& weight_decay, const at::Scalar& beta1, const at::Scalar& beta2,
+                       const at::Scalar& epsilon, const Tensor& grad, const std::optional<Tensor>& max_grad_norm,
+                       std::optional<bool> amsgrad, std::optional<bool> maximize, at::TensorList out) {
   constexpr const char* kName = "npu_apply_adam_w";
   static const AclnnOp<decltype(aclnnApplyAdamWGetWorkspaceSize)> function("aclnnApplyAdamW");
   Inputs inputs(kName, "aclnnApplyAdamW", function.available());
@@ -59,9 +59,8 @@ Three npu_apply_adam_w(const at::Scalar& beta1_power, const at::Scalar& beta2_po
 }
 
 Three npu_apply_adam(const at::Scalar& beta1_power, const at::Scalar& beta2_power, const at::Scalar& lr,
-                          const at::Scalar& beta1, const at::Scalar& beta2, const at::Scalar& epsilon,
-                          const Tensor& grad, std::optional<bool> use_locking, std::optional<bool> use_nesterov,
-                          at::TensorList out) {
+                     const at::Scalar& beta1, const at::Scalar& beta2, const at::Scalar& epsilon, const Tensor& grad,
+                     std::optional<bool> use_locking, std::optional<bool> use_nesterov, at::TensorList out) {
   constexpr const char* kName = "npu_apply_adam";
   static const AclnnOp<decltype(aclnnApplyAdamGetWorkspaceSize)> function("aclnnApplyAdam");
   Inputs inputs(kName, "aclnnApplyAdam", function.available());

@@ -19,6 +19,7 @@
 #include "aten/custom/inputs.h"
 #include "core/aclnn.h"
 #include "core/device.h"
+#include "custom_kernels.h"
 
 namespace torch_npu::custom {
 namespace {
@@ -211,12 +212,33 @@ void counters(torch::Library& m, std::initializer_list<const char*> names) {
   for (const char* name : names) m.impl(name, torch::CppFunction::makeFromBoxedFunction<&count_writes>());
 }
 
-constexpr std::initializer_list<const char*> kScatter = {"npu_scatter_pa_kv_cache"};
+// The functional operator's results, written to the caller's tensors.
+void npu_gather_pa_kv_cache(const Tensor& key_cache, const Tensor& value_cache, const Tensor& block_tables,
+                            const Tensor& seq_lens, Tensor& key, Tensor& value, const OptionalTensor& seq_offset,
+                            bool is_seq_lens_cumsum) {
+  check_apart(key, key_cache, block_tables, seq_lens, value);
+  check_apart(value, value_cache, block_tables, seq_lens);
+  const auto [keys, values] = npu_gather_pa_kv_cache_functional(key_cache, value_cache, block_tables, seq_lens, key,
+                                                                value, seq_offset, is_seq_lens_cumsum);
+  key.copy_(keys);
+  value.copy_(values);
+}
+
+void no_gather(const Tensor&, const Tensor&, const Tensor&, const Tensor&, Tensor&, Tensor&, const OptionalTensor&,
+               bool) {}
+
+constexpr std::initializer_list<const char*> kScatter = {"npu_scatter_pa_kv_cache", "npu_gather_pa_kv_cache"};
 constexpr std::initializer_list<const char*> kAtb = {"_npu_reshape_and_cache", "_npu_reshape_and_cache_siso",
                                                      "_npu_paged_attention", "_npu_rotary_embedding"};
 
-TORCH_LIBRARY_IMPL(npu, PrivateUse1, m) { m.impl("npu_scatter_pa_kv_cache", &npu_scatter_pa_kv_cache); }
-TORCH_LIBRARY_IMPL(npu, Meta, m) { m.impl("npu_scatter_pa_kv_cache", &no_scatter); }
+TORCH_LIBRARY_IMPL(npu, PrivateUse1, m) {
+  m.impl("npu_scatter_pa_kv_cache", &npu_scatter_pa_kv_cache);
+  m.impl("npu_gather_pa_kv_cache", &npu_gather_pa_kv_cache);
+}
+TORCH_LIBRARY_IMPL(npu, Meta, m) {
+  m.impl("npu_scatter_pa_kv_cache", &no_scatter);
+  m.impl("npu_gather_pa_kv_cache", &no_gather);
+}
 TORCH_LIBRARY_IMPL(npu, AutogradPrivateUse1, m) { derivatives(m, kScatter); }
 TORCH_LIBRARY_IMPL(npu, AutogradMeta, m) { derivatives(m, kScatter); }
 TORCH_LIBRARY_IMPL(npu, ADInplaceOrView, m) { counters(m, kScatter); }

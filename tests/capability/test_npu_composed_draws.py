@@ -1,0 +1,217 @@
+"""Random calls of composed operators of npu: sizes, numbers and layouts drawn anew in each run, by the commit."""
+
+import random
+
+import pytest
+import torch
+from dev.files import commit_count
+
+from tests.capability import composed_cases as plain
+from tests.capability import served_cases as served
+from tests.capability.test_npu_composed import cast, check, listed, operator
+
+DRAWS = 12
+
+
+def tensor(rng, *size, low=-2.0, high=2.0):
+    generator = torch.Generator().manual_seed(rng.randrange(1 << 30))
+    return low + (high - low) * torch.rand(size, generator=generator, dtype=torch.float64)
+
+
+def sizes(rng, least, most):
+    return [rng.randint(1, 9) for _ in range(rng.randint(least, most))]
+
+
+def ints(rng, count, below):
+    return torch.tensor([rng.randrange(below) for _ in range(count)])
+
+
+def transpose(rng):
+    x = tensor(rng, *sizes(rng, 1, 4))
+    perm = rng.sample(range(x.dim()), x.dim())
+    first = rng.random() < 0.5
+    shape = [-1] if first else list(x.shape)
+    return plain.transposed, (x, perm, shape, first), {}
+
+
+def pad(rng):
+    x = tensor(rng, *sizes(rng, 1, 4))
+    return plain.padded, (x, [rng.randint(0, 3) for _ in range(2 * rng.randint(0, x.dim()))]), {}
+
+
+def indexing(rng):
+    x = tensor(rng, *sizes(rng, 1, 4))
+    begin = [rng.randint(0, n - 1) for n in x.shape]
+    end = [rng.randint(b, n) for b, n in zip(begin, x.shape, strict=True)]
+    masks = [rng.randrange(1 << x.dim()) for _ in range(2)]
+    return (
+        plain.indexed,
+        (
+            x,
+            begin,
+            end,
+            [rng.randint(1, 3) for _ in begin],
+            *masks,
+            0,
+            0,
+            rng.randrange(1 << x.dim()),
+        ),
+        {},
+    )
+
+
+def index_add(rng):
+    rows, columns, index = rng.randint(1, 9), sizes(rng, 0, 2), sizes(rng, 1, 2)
+    count = torch.Size(index).numel()
+    numbers = ints(rng, count, rows).reshape(index)
+    return (
+        plain.added,
+        (tensor(rng, rows, *columns), numbers, tensor(rng, *index, *columns)),
+        {"alpha": 3},
+    )
+
+
+def stride_add(rng):
+    a, b, rest = rng.randint(1, 40), rng.randint(1, 40), sizes(rng, 0, 3)
+    args = (
+        tensor(rng, 2, a, *rest),
+        tensor(rng, 2, b, *rest),
+        rng.randint(0, a),
+        rng.randint(0, b),
+        rng.randint(1, 3),
+    )
+    return plain.stride_added, args, {}
+
+
+def iou(rng):
+    n, m = rng.randint(1, 30), rng.randint(1, 30)
+    corner = [tensor(rng, k, 2, low=0, high=6) for k in (n, m)]
+    boxes = [torch.cat((c, c + tensor(rng, *c.shape, low=0.5, high=4)), 1) for c in corner]
+    return plain.crossed, tuple(boxes), {"mode": rng.randint(0, 1)}
+
+
+def diou(rng):
+    n = rng.randint(1, 30)
+    pair = [tensor(rng, 4, n, low=0.5, high=4) for _ in range(2)]
+    return plain.measure("diou"), tuple(pair), {"trans": True, "mode": rng.randint(0, 1)}
+
+
+def group_norm(rng):
+    groups, per = rng.randint(1, 4), rng.randint(1, 4)
+    channels, rest = groups * per, [rng.randint(2, 6) for _ in range(rng.randint(1, 3))]
+    args = (
+        tensor(rng, rng.randint(1, 3), channels, *rest),
+        tensor(rng, channels),
+        tensor(rng, channels),
+        groups,
+    )
+    return plain.group_norm_silu, args, {}
+
+
+def batched(rng):
+    b, m, k, n = (rng.randint(1, 9) for _ in range(4))
+    parts = rng.choice([f for f in range(1, b + 1) if b % f == 0])
+    return (
+        plain.batched,
+        (tensor(rng, m, b, k), tensor(rng, b, k, n)),
+        {"perm_x1": [1, 0, 2], "batch_split_factor": parts},
+    )
+
+
+def add_rms_norm_quant(rng):
+    n = rng.randint(1, 40)
+    rows = sizes(rng, 1, 3)
+    args = (
+        tensor(rng, *rows, n),
+        tensor(rng, *rows, n),
+        tensor(rng, n),
+        tensor(rng, n, low=0.02, high=0.05),
+        None,
+    )
+    return served.add_rms_norm_quant, args, {"beta": tensor(rng, n)}
+
+
+def swiglu_quant(rng):
+    rows, half, groups = rng.randint(4, 20), rng.randint(1, 20), rng.randint(1, 4)
+    ends = sorted(rng.randint(0, rows) for _ in range(groups))
+    kwargs = {
+        "smooth_scales": tensor(rng, groups, half, low=1, high=3),
+        "group_index": torch.tensor(ends),
+    }
+    return (
+        served.swiglu_quant,
+        (tensor(rng, rows, 2 * half),),
+        kwargs | {"quant_mode": 1, "activate_left": rng.random() < 0.5},
+    )
+
+
+def block_quant(rng):
+    kwargs = {"row_block_size": rng.randint(1, 4), "col_block_size": rng.randint(1, 40)}
+    return served.block_quant, (tensor(rng, *sizes(rng, 1, 2), rng.randint(1, 90)),), kwargs
+
+
+def top_k_top_p(rng):
+    rows, words = rng.randint(1, 6), rng.randint(2, 200)
+    k = torch.tensor([rng.randint(1, words) for _ in range(rows)])
+    return served.top_k_top_p, (tensor(rng, rows, words, low=-6, high=6), None, k), {}
+
+
+def mrope(rng):
+    tokens, half, heads = rng.randint(1, 6), rng.randint(1, 6), rng.randint(1, 4)
+    head = 2 * half + rng.randint(0, 4)
+    args = (
+        ints(rng, tokens, 9),
+        tensor(rng, tokens, heads * head),
+        tensor(rng, tokens, head),
+        tensor(rng, 9, 2 * half),
+        head,
+    )
+    return served.mrope, args, {"rotary_mode": rng.choice(["half", "interleave"])}
+
+
+def mx(rng):
+    x = tensor(rng, *sizes(rng, 0, 2), rng.randint(1, 100) * 2)
+    return served.mx, (x,), {"axis": rng.randrange(x.dim()), "dst_type": rng.choice([23, 24, 296])}
+
+
+KINDS = {
+    "npu_confusion_transpose": transpose, "npu_pad": pad, "npu_indexing": indexing, "_npu_index_add": index_add,
+    "npu_stride_add": stride_add, "npu_iou": iou, "npu_diou": diou, "npu_group_norm_silu": group_norm,
+    "npu_transpose_batchmatmul": batched, "npu_add_rms_norm_quant": add_rms_norm_quant,
+    "npu_swiglu_quant": swiglu_quant, "npu_dynamic_block_quant": block_quant, "npu_top_k_top_p": top_k_top_p,
+    "npu_mrope": mrope, "npu_dynamic_mx_quant": mx,
+}  # fmt: skip
+
+
+def spread(x):
+    """The same elements, not next to each other."""
+    return torch.stack((x, x), -1)[..., 0] if x.dim() else x
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_draws(name):
+    for i in range(DRAWS):
+        seed = f"{name} {commit_count()} {i}"
+        rng = random.Random(seed)
+        definition, args, kwargs = KINDS[name](rng)
+        layout = rng.choice([lambda t: t, spread])
+
+        def given(t, layout=layout):
+            return cast(torch.float32)(layout(t)).npu()
+
+        one = lambda v, change: change(v) if isinstance(v, torch.Tensor) else v  # noqa: E731
+        wide = lambda t: cast(torch.float64)(cast(torch.float32)(t))  # noqa: E731
+        expected = listed(
+            definition(
+                *(one(a, wide) for a in args), **{k: one(v, wide) for k, v in kwargs.items()}
+            )
+        )
+        got = listed(
+            operator(name)(
+                *(one(a, given) for a in args), **{k: one(v, given) for k, v in kwargs.items()}
+            )
+        )
+        length = max(t.numel() for t in args if isinstance(t, torch.Tensor))
+        for a, b in zip(got, expected, strict=True):
+            assert a.shape == b.shape, seed
+            check(a, b, length)

@@ -1,0 +1,116 @@
+// Values in formats of OCP's microscaling: blocks that share a power of two.
+
+#include <ATen/Functions.h>
+#include <ATen/WrapDimUtils.h>
+#include <ATen/core/Tensor.h>
+
+#include <array>
+
+#include "aten/composed/operands.h"
+#include "aten/custom/dtype_number.h"
+#include "custom_kernels.h"
+
+namespace torch_npu::custom {
+namespace {
+
+using at::Tensor;
+
+constexpr int64_t kFloat4 = 296;  // torch_npu's number of float4_e2m1
+
+// An element of a block: the exponent of its greatest power of two, and its maximum.
+struct Element {
+  std::optional<at::ScalarType> type;  // none: two float4_e2m1 in a byte
+  int exponent;
+  double most;
+};
+
+Element element_of(const char* name, int64_t number) {
+  if (number == kFloat4) return {std::nullopt, 2, 6};
+  const at::ScalarType type = dtype_of_number("dst_type", number);
+  if (type == at::kFloat8_e4m3fn) return {type, 8, 448};
+  if (type == at::kFloat8_e5m2) return {type, 15, 57344};
+  TORCH_CHECK_NOT_IMPLEMENTED(false, name, ": dst_type is ", number,
+                              ": float8_e4m3fn, float8_e5m2 and float4_e2m1 (296) are taken");
+}
+
+// Codes of float4_e2m1, two in a byte, the first one lower. `values` are within [-6, 6]; ties go to even codes.
+Tensor as_float4(const Tensor& values) {
+  constexpr std::array<double, 7> kMiddles = {0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5};
+  constexpr int64_t kSign = 8, kSecond = 16;
+  const Tensor size = values.abs();
+  Tensor codes = at::signbit(values).to(at::kByte) * kSign;
+  for (std::size_t i = 0; i < kMiddles.size(); ++i) {
+    codes = codes + (i % 2 == 1 ? size >= kMiddles[i] : size > kMiddles[i]).to(at::kByte);
+  }
+  return codes.slice(-1, 0, std::nullopt, 2) + codes.slice(-1, 1, std::nullopt, 2) * kSecond;
+}
+
+struct Scaled {
+  Tensor values, scales;
+};
+
+// Scales are exponents of two with the bias 127, in pairs: [..., ceil(blocks / 2), 2].
+Scaled scaled(const char* name, const Tensor& input, int64_t axis, const Element& element, int64_t block) {
+  constexpr int64_t kBias = 127, kMostBits = 254, kPair = 2;
+  const int64_t d = at::maybe_wrap_dim(axis, input.dim());
+  TORCH_CHECK(element.type.has_value() || input.sym_size(-1) % 2 == 0, name, ": input is of size ", input.sym_sizes(),
+              ": an even last dimension is taken for float4");
+  const Tensor last = input.to(at::kFloat).movedim(d, -1);
+  const c10::SymInt count = last.sym_size(-1);
+  const c10::SymInt pairs = (count + block * kPair - 1) / (block * kPair);
+  std::vector<c10::SymInt> blocks = last.sym_sizes().vec();
+  blocks.back() = pairs * kPair;
+  blocks.push_back(block);
+  const Tensor padded = at::constant_pad_nd_symint(last, {0, pairs * kPair * block - count}, 0).reshape_symint(blocks);
+  const Tensor most = padded.abs().amax({-1});
+  const Tensor exponents = std::get<1>(at::frexp(most)) - (1 + element.exponent);  // of floor(log2(most))
+  const Tensor bits = at::where(most > 0, exponents + kBias, 0).clamp(0, kMostBits).to(at::kLong);
+  // Powers of two are exact in float64, their reciprocals are those of float32.
+  const Tensor factors = at::exp2((kBias - bits).to(at::kDouble)).to(at::kFloat).unsqueeze(-1);
+  const Tensor fitted = (padded * factors).clamp(-element.most, element.most);
+  std::vector<c10::SymInt> flat = last.sym_sizes().vec();
+  flat.back() = pairs * kPair * block;
+  const Tensor values = fitted.reshape_symint(flat).narrow_symint(-1, 0, count).movedim(-1, d).contiguous();
+  std::vector<c10::SymInt> paired = last.sym_sizes().vec();
+  paired.back() = pairs;
+  paired.push_back(kPair);
+  return {element.type.has_value() ? values.to(*element.type) : as_float4(values),
+          bits.to(at::kByte).reshape_symint(paired).movedim(-2, d).contiguous()};
+}
+
+void check_scaling(const char* name, const Tensor& input, std::string_view round_mode, int64_t block, int64_t scale_alg,
+                   double dst_type_max, double max_low_bound) {
+  Operands(name).take("input", input, dtypes({at::kHalf, at::kBFloat16, at::kFloat}));
+  TORCH_CHECK(input.dim() > 0 && block > 0 && block % 32 == 0 && block <= 1024, name, ": input is of size ",
+              input.sym_sizes(), ", blocks of ", block, ": a multiple of 32 up to 1024 is taken");
+  TORCH_CHECK_NOT_IMPLEMENTED(round_mode == "rint" && scale_alg == 0 && dst_type_max == 0 && max_low_bound == 0, name,
+                              ": round_mode is '", round_mode, "', scale_alg ", scale_alg, ", dst_type_max ",
+                              dst_type_max, ", max_low_bound ", max_low_bound, ": 'rint' and zeros are taken");
+}
+
+}  // namespace
+
+std::tuple<Tensor, Tensor> npu_dynamic_mx_quant(const Tensor& self, int64_t axis, std::string_view round_mode,
+                                                int64_t dst_type, int64_t block_size, std::optional<int64_t> scale_alg,
+                                                double dst_type_max, double max_low_bound) {
+  constexpr const char* kName = "npu_dynamic_mx_quant";
+  check_scaling(kName, self, round_mode, block_size, scale_alg.value_or(0), dst_type_max, max_low_bound);
+  const Scaled made = scaled(kName, self, axis, element_of(kName, dst_type), block_size);
+  return {made.values, made.scales};
+}
+
+// Along the last dimension, and along the one before it.
+std::tuple<Tensor, Tensor, Tensor, Tensor> npu_dynamic_mx_quant_with_dual_axis(const Tensor& self,
+                                                                               std::string_view round_mode,
+                                                                               int64_t dst_type, int64_t scale_alg,
+                                                                               std::optional<double> dst_type_max) {
+  constexpr const char* kName = "npu_dynamic_mx_quant_with_dual_axis";
+  constexpr int64_t kBlock = 32;
+  check_scaling(kName, self, round_mode, kBlock, scale_alg, dst_type_max.value_or(0), 0);
+  TORCH_CHECK(self.dim() > 1, kName, ": input is of size ", self.sym_sizes(), ": two dimensions or more are taken");
+  const Element element = element_of(kName, dst_type);
+  const Scaled first = scaled(kName, self, -1, element, kBlock), second = scaled(kName, self, -2, element, kBlock);
+  return {first.values, first.scales, second.values, second.scales};
+}
+
+}  // namespace torch_npu::custom
