@@ -18,6 +18,7 @@ _HEADERS = (
     "hccl/hccl.h",
     "profiling/aprof_pub.h",
     "runtime/rt.h",
+    "softnpu/dump_parser.h",
 )
 
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "nnopbase/overflow.h"
+#include "nnopbase/call_tensors.h"
 #include "nnopbase/plan.h"
 
 namespace softnpu {
@@ -13,7 +13,7 @@ namespace softnpu {
 struct LaunchTemplate {
   const char* op;  // the C name without the phase, a literal
   Plan plan;
-  std::shared_ptr<const FloatOutputs> outputs = nullptr;  // to be checked after the work; null: none
+  std::shared_ptr<const CallTensors> tensors = nullptr;  // if anything watches launches
 };
 
 struct FreeHostBlock {
@@ -26,6 +26,10 @@ struct LaunchContext {
   int threads = 1;            // the number of threads that it may use
   HostBlock own_workspace;    // for plans launched without an executor
   softnpuOverflowMode overflow = SOFTNPU_OVERFLOW_IGNORED;
+  int32_t dump = 0;  // what softnpuDumps() returned
+  int32_t stream_id = 0;
+
+  bool is_watched() const { return overflow != SOFTNPU_OVERFLOW_IGNORED || dump != 0; }
 };
 
 // Does the work; an exception is a status.
