@@ -15,7 +15,7 @@ FOLDER = "schemas"
 WORDS = {
     "public": "a name of torch_npu.__all__",
     "by_hand": "its kernels are registered in torch_npu/csrc/aten, and torch_npu has a function of its name",
-    "kernels": "its kernels are registered in torch_npu/csrc/aten/custom: it gives nothing, which no entry describes",
+    "kernels": "its kernels are registered in torch_npu/csrc/aten/custom: no entry describes it",
     "top_level": "of namespace atb: a name of torch_npu, where the others are names of torch_npu.atb",
 }
 _SCHEMA = re.compile(r"(npu|atb)::(\w+(?:\.\w+)?)\((.*)\) -> (.+)")

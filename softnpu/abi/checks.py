@@ -20,6 +20,7 @@ _HEADERS = (
     "mstx/ms_tools_ext.h",
     "profiling/aprof_pub.h",
     "runtime/rt.h",
+    "softnpu/dump_parser.h",
 )
 
 

@@ -9,6 +9,7 @@
 #include "acl/rt/device.h"
 #include "acl/rt/stream.h"
 #include "ascendcl/api.h"
+#include "ascendcl/overflow_switch.h"
 #include "ascendcl/written.h"
 #include "runtime/memory/address.h"
 
@@ -32,6 +33,16 @@ Status device_of(void* stream, std::shared_ptr<Stream>* target, Device** device)
 }
 
 }  // namespace
+
+namespace softnpu {
+
+void set_overflow_switch(Stream& stream, uint32_t flag) {
+  const uint32_t before = stream.overflow_switch().exchange(flag);
+  if (before == 0 && flag != 0) Overflow::add_watcher();
+  if (before != 0 && flag == 0) Overflow::remove_watcher();
+}
+
+}  // namespace softnpu
 
 aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode) {
   return api("aclrtSetDeviceSatMode", [&]() -> Status {
@@ -90,8 +101,7 @@ aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag) {
     std::shared_ptr<Stream> target;
     SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
     if (flag > 1) return {ACL_ERROR_INVALID_PARAM, text("the overflow switch ", flag, ": it is 0 or 1")};
-    target->overflow_switch() = flag;
-    if (flag == 1) Overflow::watch();
+    softnpu::set_overflow_switch(*target, flag);
     return Status::ok();
   });
 }

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "ascendcl/api.h"
+#include "ascendcl/overflow_switch.h"
 #include "base/text.h"
 #include "base/wait.h"
 #include "runtime/memory/address.h"
@@ -166,10 +167,7 @@ aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType
     SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
     switch (stmAttrType) {
       case ACL_STREAM_ATTR_FAILURE_MODE: return set_failure_mode(*target, value->failureMode);
-      case ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK:
-        target->overflow_switch() = value->overflowSwitch;
-        if (value->overflowSwitch != 0) softnpu::Overflow::watch();
-        break;
+      case ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK: softnpu::set_overflow_switch(*target, value->overflowSwitch); break;
       case ACL_STREAM_ATTR_USER_CUSTOM_TAG: target->tag() = value->userCustomTag; break;
       case ACL_STREAM_ATTR_CACHE_OP_IFNO: break;  // profiler cache of operators; there is no profiler yet
       default:

@@ -1,4 +1,4 @@
-// Functions that libascendcl exports and does not support: dumps, captured models, steps of profiles, NPU binaries.
+// Functions that libascendcl exports and does not support: captured models, steps of profiles, NPU binaries.
 
 #include "base/unsupported.h"
 
@@ -11,7 +11,6 @@ using softnpu::unsupported;
 
 namespace {
 
-constexpr const char* kDump = "tensors are not dumped yet: read them from the program, after a synchronisation";
 constexpr const char* kCapture = "tasks of a captured model cannot be updated yet: capture it again";
 constexpr const char* kCondition =
     "captured models have no conditions yet: choose on the host, and launch what was chosen";
@@ -31,10 +30,6 @@ T* unsupported_object(const char* function, const char* sentence) {
 }
 
 }  // namespace
-
-aclError aclmdlInitDump() { return unsupported(__func__, kDump); }
-aclError aclmdlSetDump(const char*) { return unsupported(__func__, kDump); }
-aclError aclmdlFinalizeDump() { return unsupported(__func__, kDump); }
 
 aclError aclmdlRICaptureTaskGrpBegin(aclrtStream) { return unsupported(__func__, kCapture); }
 aclError aclmdlRICaptureTaskGrpEnd(aclrtStream, aclrtTaskGrp*) { return unsupported(__func__, kCapture); }

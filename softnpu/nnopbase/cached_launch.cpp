@@ -32,8 +32,6 @@ using Kernels = std::array<void*, kMostTensors>;
 struct softnpuCachedLaunch {
   const char* op;
   std::vector<size_t> bytes;  // per tensor
-  // Whether its call was planned when overflow was watched, and is not to be checked.
-  bool is_watched = softnpuWatchesOverflow() != 0;
   std::shared_ptr<const std::string> operands;  // of a LaunchTemplate
 
   // Either for other tensors with the same descriptions:
@@ -62,8 +60,8 @@ Status find(const void* const* tensors, const size_t* bytes, size_t count, Kerne
 // is none of the tensors.
 std::unique_ptr<softnpuCachedLaunch> cache(const Planned& planned, const void* const* tensors, const size_t* bytes,
                                            size_t count) {
-  const auto& [op, plan, outputs, operands] = planned.launched();
-  if (plan.rebindable == nullptr || outputs != nullptr) return nullptr;
+  const auto& [op, plan, watched, operands] = planned.launched();
+  if (plan.rebindable == nullptr || watched != nullptr) return nullptr;
   Kernels kernels{};
   if (!find(tensors, bytes, count, &kernels).is_ok()) return nullptr;
   auto cached = std::make_unique<softnpuCachedLaunch>();
@@ -88,8 +86,8 @@ std::unique_ptr<softnpuCachedLaunch> cache(const Planned& planned, const void* c
 std::unique_ptr<softnpuCachedLaunch> fix(Planned* planned, const void* const* tensors, const size_t* bytes,
                                          size_t count) {
   // More work takes much longer than its first phase, which chooses its threads.
-  const auto& [op, plan, outputs, operands] = planned->launched();
-  if (plan.work >= softnpu::kMinParallelWork || outputs != nullptr) return nullptr;
+  const auto& [op, plan, watched, operands] = planned->launched();
+  if (plan.work >= softnpu::kMinParallelWork || watched != nullptr) return nullptr;
   auto cached = std::make_unique<softnpuCachedLaunch>();
   if (!find(tensors, bytes, count, &cached->kernels).is_ok()) return nullptr;
   cached->op = planned->own.op;
@@ -159,8 +157,8 @@ aclError softnpuLaunchCached(const softnpuCachedLaunch* cached, const void* cons
   return api("softnpuLaunchCached", [&]() -> Status {
     SOFTNPU_RETURN_IF_ERROR(softnpu::require(cached, "cached"));
     SOFTNPU_RETURN_IF_ERROR(softnpu::require(tensors, "tensors"));
-    if (softnpuWatchesOverflow() != 0 && !cached->is_watched) {
-      return {ACLNN_ERR_PARAM_INVALID, "the launch was cached before overflow was watched: plan it again"};
+    if (softnpuWatchesOverflow() != 0) {
+      return {ACLNN_ERR_PARAM_INVALID, "the launch was cached before anything watched launches: plan it again"};
     }
     Kernels kernels;
     SOFTNPU_RETURN_IF_ERROR(find(tensors, cached->bytes.data(), cached->bytes.size(), &kernels));

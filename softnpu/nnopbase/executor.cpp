@@ -14,8 +14,10 @@
 #include "base/text.h"
 #include "base/threads.h"
 #include "fusion/group.h"
+#include "nnopbase/dump.h"
 #include "nnopbase/errors.h"
 #include "nnopbase/launch_planned.h"
+#include "nnopbase/overflow.h"
 #include "nnopbase/plan_operator.h"
 #include "nnopbase/planned.h"
 #include "nnopbase/trace_operands.h"
@@ -113,7 +115,7 @@ Status current_launch(const char* op, Repeatable* repeatable, std::shared_ptr<co
     auto launched = std::make_shared<LaunchTemplate>(LaunchTemplate{op, {}, nullptr, repeatable->launched->operands});
     SOFTNPU_RETURN_IF_ERROR(repeatable->call->rebind(repeatable->addresses, &launched->plan));
     SOFTNPU_RETURN_IF_ERROR(check_workspace(launched->plan));
-    launched->outputs = take_outputs(op);
+    launched->tensors = take_call_tensors(op);
     repeatable->launched = std::move(launched);
     repeatable->is_stale = false;
   }
@@ -136,16 +138,30 @@ Status launch_repeatable(const char* op, void* workspace, uint64_t workspace_siz
   return submit(launch, stream);
 }
 
+// Sets what watches the launch.
+Status watch(const char* op, aclrtStream stream, LaunchContext* context) {
+  context->overflow = softnpuGetOverflowMode(stream);
+  context->dump = softnpuDumps(op);
+  if (context->dump == 0) return Status::ok();
+  return aclrtStreamGetId(stream, &context->stream_id) == ACL_SUCCESS
+             ? Status::ok()
+             : Status(ACLNN_ERR_PARAM_INVALID, "the stream has no number for the dump");
+}
+
+Status run_watched(const LaunchTemplate& launched, const LaunchContext& context) {
+  DumpedCall dumped(*launched.tensors, context.dump);
+  SOFTNPU_RETURN_IF_ERROR(dumped.copy_inputs());
+  SOFTNPU_RETURN_IF_ERROR(launched.plan.run(context.workspace));
+  if (context.overflow != SOFTNPU_OVERFLOW_IGNORED) check_overflow(*launched.tensors, context.overflow);
+  return context.dump == 0 ? Status::ok() : dumped.write(launched.op, context.stream_id);
+}
+
 }  // namespace
 
 Status run(const LaunchTemplate& launched, const LaunchContext& context) {
   const LauncherThreads threads(context.threads);
   try {
-    Status status = launched.plan.run(context.workspace);
-    if (context.overflow != SOFTNPU_OVERFLOW_IGNORED && status.is_ok()) {
-      check_outputs(*launched.outputs, context.overflow);
-    }
-    return status;
+    return context.is_watched() ? run_watched(launched, context) : launched.plan.run(context.workspace);
   } catch (const std::exception& e) {
     return {kOperatorError, e.what()};
   }
@@ -166,10 +182,10 @@ Pool<Planned>& executors() {
 }
 
 Status submit(Planned* planned, aclrtStream stream) {
-  const auto& [op, plan, outputs, traced_operands] = planned->launched();
-  if (outputs != nullptr) planned->context.overflow = softnpuGetOverflowMode(stream);
-  // What is checked after the work runs alone.
-  const bool is_fusible = plan.fusible != nullptr && planned->context.overflow == SOFTNPU_OVERFLOW_IGNORED;
+  const auto& [op, plan, tensors, traced_operands] = planned->launched();
+  if (tensors != nullptr) SOFTNPU_RETURN_IF_ERROR(watch(op, stream, &planned->context));
+  // What is watched runs alone.
+  const bool is_fusible = plan.fusible != nullptr && !planned->context.is_watched();
   planned->context.threads = plan.is_small() && plan.fusible == nullptr ? 1 : most_threads();
   if (is_fusible) {
     const bool has_output = !plan.written.empty();
@@ -215,7 +231,7 @@ Status dead_argument(size_t position) {
 }
 
 // What an earlier call collected, and then failed, is dropped.
-PendingPlan::PendingPlan(const char* op) : planned_(executors().make(op)) { (void)take_outputs(op); }
+PendingPlan::PendingPlan(const char* op) : planned_(executors().make(op)) { (void)take_call_tensors(op); }
 
 PendingPlan::~PendingPlan() {
   if (planned_ != nullptr) executors().destroy(planned_);
@@ -233,7 +249,7 @@ Status PendingPlan::hand_out(uint64_t* workspace_size, aclOpExecutor** executor)
   SOFTNPU_RETURN_IF_ERROR(check_workspace(plan));
   if (traces_operands()) planned_->own.operands = operands_of(*planned_);
   *workspace_size = plan.workspace_bytes.bytes();
-  planned_->own.outputs = take_outputs(planned_->own.op);
+  planned_->own.tensors = take_call_tensors(planned_->own.op);
   *executor = reinterpret_cast<aclOpExecutor*>(executors().name(std::exchange(planned_, nullptr)));
   return Status::ok();
 }
@@ -261,7 +277,7 @@ Status launch_plan(const char* op, Plan plan, aclrtStream stream) {
   SOFTNPU_RETURN_IF_ERROR(make_workspace(plan, &workspace));
   Planned* planned = make_launch(op);
   planned->own.plan = std::move(plan);
-  planned->own.outputs = take_outputs(op);
+  planned->own.tensors = take_call_tensors(op);
   planned->context.workspace = workspace.get();
   planned->context.own_workspace = std::move(workspace);
   return submit(planned, stream);

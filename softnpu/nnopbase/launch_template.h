@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "nnopbase/overflow.h"
+#include "nnopbase/call_tensors.h"
 #include "nnopbase/plan.h"
 
 namespace softnpu {
@@ -14,7 +14,7 @@ namespace softnpu {
 struct LaunchTemplate {
   const char* op;  // the C name without the phase, a literal
   Plan plan;
-  std::shared_ptr<const FloatOutputs> outputs = nullptr;  // to be checked after the work; null: none
+  std::shared_ptr<const CallTensors> tensors = nullptr;  // if anything watches launches
   // Shapes and types for profilers, as softnpuTraceDetail takes them. Null if nothing recorded them.
   std::shared_ptr<const std::string> operands = nullptr;
 };
@@ -29,6 +29,10 @@ struct LaunchContext {
   int threads = 1;            // the number of threads that it may use
   HostBlock own_workspace;    // for plans launched without an executor
   softnpuOverflowMode overflow = SOFTNPU_OVERFLOW_IGNORED;
+  int32_t dump = 0;  // what softnpuDumps() returned
+  int32_t stream_id = 0;
+
+  bool is_watched() const { return overflow != SOFTNPU_OVERFLOW_IGNORED || dump != 0; }
 };
 
 // Does the work; an exception is a status.

@@ -30,8 +30,8 @@
 
 #include "base/border.h"
 #include "base/text.h"
+#include "nnopbase/call_tensors.h"
 #include "nnopbase/executor.h"
-#include "nnopbase/overflow.h"
 #include "nnopbase/overlap.h"
 #include "nnopbase/written.h"
 

@@ -1,7 +1,7 @@
 #include "nnopbase/written.h"
 
+#include "nnopbase/call_tensors.h"
 #include "nnopbase/format.h"
-#include "nnopbase/overflow.h"
 
 namespace softnpu {
 

@@ -6,6 +6,7 @@
 #include "acl/acl_op_compiler.h"
 #include "ascendcl/tensor_desc.h"
 #include "base/border.h"
+#include "nnopbase/call_tensors.h"
 #include "nnopbase/written.h"
 #include "op_compiler/compile_cache.h"
 #include "op_compiler/read_call.h"
@@ -58,6 +59,9 @@ Status launch(TypedCall* call, aclrtStream stream) {
     SOFTNPU_RETURN_IF_ERROR(softnpu::compiled_operator(*call, &compiled));
     softnpu::Plan plan;
     SOFTNPU_RETURN_IF_ERROR(compiled->plan(call, &plan));
+    if (softnpuWatchesOverflow() != 0) {
+      for (const TypedTensor& input : call->inputs) softnpu::collect_input(&input.tensor);
+    }
     for (const TypedTensor& output : call->outputs) softnpu::add_written(&output.tensor, &plan);
     return softnpu::launch_plan(compiled->name(), std::move(plan), stream);
   };

@@ -7,13 +7,14 @@ namespace softnpu {
 
 class Overflow {
  public:
-  // Whether any device or stream of the process ever watched: a hint.
-  static bool is_watched() { return watched_.load(std::memory_order_relaxed); }
-  static void watch() { watched_.store(true, std::memory_order_relaxed); }
+  // Whether anything in the process watches launches: phase one then keeps the tensors of its calls.
+  static bool is_watched() { return watchers_.load(std::memory_order_relaxed) != 0; }
+  static void add_watcher() { watchers_.fetch_add(1, std::memory_order_relaxed); }
+  static void remove_watcher() { watchers_.fetch_sub(1, std::memory_order_relaxed); }
 
   void set_saturating(bool saturates) {
-    if (saturates) watch();
-    saturates_.store(saturates, std::memory_order_relaxed);
+    if (saturates_.exchange(saturates, std::memory_order_relaxed) == saturates) return;
+    saturates ? add_watcher() : remove_watcher();
   }
   bool is_saturating() const { return saturates_.load(std::memory_order_relaxed); }
 
@@ -23,7 +24,7 @@ class Overflow {
   bool is_raised() const { return flag_.load(std::memory_order_relaxed); }
 
  private:
-  static inline std::atomic<bool> watched_{false};
+  static inline std::atomic<int> watchers_{0};
   std::atomic<bool> saturates_{false};
   std::atomic<bool> flag_{false};
 };

@@ -77,22 +77,6 @@ TEST_F(SettingsTest, AContextBeginsWithTheProcesssOptions) {
   EXPECT_EQ(aclrtDestroyContext(context), ACL_SUCCESS);
 }
 
-TEST_F(SettingsTest, OverflowStatusIsAlwaysZero) {
-  EXPECT_EQ(aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_INFNAN), ACL_SUCCESS);
-  EXPECT_EQ(aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_SATURATION), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
-  EXPECT_EQ(aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_UNDEF), ACL_ERROR_INVALID_PARAM);
-  void* status = nullptr;
-  ASSERT_EQ(aclrtMalloc(&status, 64, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
-  upload(status, int64_t{-1});
-  ASSERT_EQ(aclrtGetOverflowStatus(status, 64, nullptr), ACL_SUCCESS);
-  ASSERT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
-  EXPECT_EQ(download<int64_t>(status), 0);
-  EXPECT_EQ(aclrtResetOverflowStatus(nullptr), ACL_SUCCESS);
-  EXPECT_EQ(aclrtGetOverflowStatus(status, 65, nullptr), ACL_ERROR_RT_PARAM_INVALID);
-  int host = 0;
-  EXPECT_EQ(aclrtGetOverflowStatus(&host, 4, nullptr), ACL_ERROR_RT_PARAM_INVALID);
-}
-
 TEST_F(SettingsTest, DeviceReportsItsProperties) {
   aclrtUuid first{};
   aclrtUuid again{};

@@ -1,12 +1,14 @@
 """Options by functions and by name, in torch.npu and torch.npu.npu_config."""
 
+import ctypes
 import json
-import os
 
 import fresh
 import numpy as np
 import pytest
 import torch
+
+from torch_npu.softnpu import lib_dir
 
 config = torch.npu.npu_config
 MODULES = pytest.mark.parametrize("module", [torch.npu, config], ids=["npu", "npu_config"])
@@ -141,6 +143,14 @@ def test_the_folder_of_aoe_is_made(module, tmp_path):
         module.set_aoe(str(tmp_path / "file" / "folder"))
 
 
+def test_no_dump_is_no_dump(tmp_path):
+    parser = ctypes.CDLL(str(lib_dir() / "libascend_dump_parser.so"))
+    out = bytes(tmp_path / "out.json")
+    for content in (b"", b"1234567", (1 << 60).to_bytes(8, "little") + b"{}", bytes(64)):
+        assert parser.ParseDumpProtoToJson(content, ctypes.c_size_t(len(content)), out) == 1
+    assert not (tmp_path / "out.json").exists()
+
+
 def configured(tmp_path, **dump):
     path = tmp_path / "dump.json"
     path.write_text(json.dumps({"dump": {"dump_path": str(tmp_path / "out"), **dump}}))
@@ -148,11 +158,33 @@ def configured(tmp_path, **dump):
 
 
 def dumped(tmp_path):
-    folder = tmp_path / "out" / str(os.getpid())
-    files = {}
-    for path in sorted(folder.iterdir()):
-        files.setdefault(path.name.split(".", 1)[1], []).append(np.load(path))
-    return files
+    """The dumps by the operator's type, in the order in which they ran: (inputs, outputs) as arrays."""
+    types = {1: np.float32, 2: np.float16, 27: np.uint16}
+    parser = ctypes.CDLL(str(lib_dir() / "libascend_dump_parser.so"))
+    dumps = {}
+    for path in sorted((tmp_path / "out").iterdir(), key=lambda p: int(p.name.split(".")[2])):
+        kind, name, _, _, microseconds = path.name.split(".")
+        assert len(microseconds) == 16
+        content = path.read_bytes()
+        shown = tmp_path / "header.json"
+        assert (
+            parser.ParseDumpProtoToJson(content, ctypes.c_size_t(len(content)), bytes(shown)) == 0
+        )
+        header = json.loads(shown.read_text())
+        assert header["op_name"] == name
+        at = 8 + int.from_bytes(content[:8], "little")
+        arrays = []
+        for part in ("input", "output"):
+            arrays.append([])
+            for tensor in header[part]:
+                values = np.frombuffer(
+                    content[at : at + tensor["size"]], types[tensor["data_type"]]
+                )
+                arrays[-1].append(values.reshape(tensor["shape"]["dim"]))
+                at += tensor["size"]
+        assert at == len(content)
+        dumps.setdefault(kind, []).append(tuple(arrays))
+    return dumps
 
 
 @pytest.mark.api(
@@ -172,23 +204,22 @@ def test_operators_are_dumped(module, tmp_path):
     y.sum().backward()
     module.finalize_dump()
     _ = x * 5
-    files = dumped(tmp_path)
-    products = [values.tolist() for values in files["mul.output.0.npy"]]
+    dumps = dumped(tmp_path)
+    products = [outputs[0].tolist() for _, outputs in dumps["Muls"]]
     assert products == [[3.0, 6.0], [3.0, 3.0]]  # the second is the gradient's
-    assert files["mul.input.0.npy"][0].tolist() == [1.0, 2.0]
-    assert files["_to_copy.output.0.npy"][0].dtype == np.float32
-    assert files["sum.output.0.npy"][0].tolist() == 9.0
+    assert dumps["Muls"][0][0][0].tolist() == [1.0, 2.0]
+    assert any(outputs[0].dtype == np.uint16 for kind in dumps for _, outputs in dumps[kind])
 
 
 def test_a_dump_takes_the_named_operators(tmp_path):
     torch.npu.set_option({"mdldumpswitch": "enable"})
     torch.npu.set_option(
-        {"mdldumpconfigpath": configured(tmp_path, dump_list=[{"layer": ["add"]}])}
+        {"mdldumpconfigpath": configured(tmp_path, dump_list=[{"layer": ["Adds"]}])}
     )
     x = torch.ones(2, device="npu")
     _ = (x + 1) * 2
     torch.npu.set_option({"mdldumpswitch": "disable"})
-    assert list(dumped(tmp_path)) == ["add.output.0.npy"]
+    assert list(dumped(tmp_path)) == ["Adds"]
 
 
 @api("set_dump", "init_dump")

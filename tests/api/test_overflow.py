@@ -1,5 +1,7 @@
 """Overflow: infinities by default, saturation and a flag by the variables."""
 
+import math
+
 import fresh
 import pytest
 import torch
@@ -139,3 +141,53 @@ def test_saturation_must_be_forced(monkeypatch):
     monkeypatch.setenv("INF_NAN_MODE_ENABLE", "yes")
     with pytest.raises(RuntimeError, match="INF_NAN_MODE_ENABLE should be 0 or 1"):
         torch.npu.utils.is_support_inf_nan()
+
+
+@pytest.mark.api(
+    "torch_npu.npu_alloc_float_status",
+    "torch_npu.npu_get_float_status",
+    "torch_npu.npu_clear_float_status",
+)
+def test_the_operators_read_and_clear_the_flag():
+    program = """
+import torch, torch_npu
+status = torch_npu.npu_alloc_float_status(torch.zeros(8, device="npu"))
+print(status.tolist())
+x = torch.full((4,), 60000.0, dtype=torch.float16, device="npu")
+print(torch_npu.npu_get_float_status(status).tolist()[0])
+print((x * 2).tolist())
+print(torch_npu.npu_get_float_status(status).tolist())
+print(torch_npu.npu_clear_float_status(status).tolist())
+print(torch_npu.npu_get_float_status(status).tolist()[0])
+"""
+    assert fresh.output(program, **SATURATION).splitlines() == [
+        str([0.0] * 8),
+        "0",
+        str([65504.0] * 4),
+        str([1, 0, 0, 0, 0, 0, 0, 0]),
+        str([0] * 8),
+        "0",
+    ]
+
+
+@pytest.mark.api("torch.npu.get_npu_overflow_flag", "torch.npu.utils.is_force_overflow_check")
+@pytest.mark.parametrize("queue", ["0", "1"])
+def test_the_flag_alone_keeps_infinities_on_any_thread_and_route(queue):
+    program = """
+import threading, torch
+def overflow(compute):
+    torch.npu.clear_npu_overflow_flag()
+    results = []
+    thread = threading.Thread(target=lambda: results.append(compute()))
+    thread.start()
+    thread.join()
+    print(results[0].tolist(), torch.npu.get_npu_overflow_flag())
+x = torch.full((2,), 3e38, device="npu")
+overflow(lambda: x * 10)
+overflow(lambda: torch.lgamma(x))  # by the CPU's kernel
+overflow(lambda: x.clone())
+print(torch.npu.utils.is_force_overflow_check())
+"""
+    lines = fresh.output(program, FORCE_OVERFLOW_CHECK="1", TASK_QUEUE_ENABLE=queue).splitlines()
+    big = torch.full((2,), 3e38).tolist()
+    assert lines == [f"{[math.inf] * 2} True", f"{[math.inf] * 2} True", f"{big} False", "True"]

@@ -152,7 +152,7 @@ Status Session::add_step(const Node& node, Step* step) {
   if (step->is_bound) return Status::ok();
   auto planned = std::make_shared<LaunchTemplate>(LaunchTemplate{step->compiled->name(), {}});
   SOFTNPU_RETURN_IF_ERROR(plan(*step, &planned->plan));
-  planned->outputs = take_outputs(planned->op);
+  planned->tensors = take_call_tensors(planned->op);
   step->planned = std::move(planned);
   return Status::ok();
 }

@@ -29,6 +29,7 @@
 #include "core/generator.h"
 #include "core/op_hooks.h"
 #include "core/options.h"
+#include "core/overflow.h"
 #include "core/route_stats.h"
 #include "core/stream.h"
 #include "core/sync_debug.h"
@@ -142,6 +143,12 @@ PYBIND11_MODULE(_C, m) {
   m.def("aclnn_refusals", &aclnn_refusals);
   m.def("synchronizations", &synchronizations);
   m.def("enable_op_hooks", &op_hooks::enable);
+  m.def("set_overflow_check", [](int check) { set_overflow_check(static_cast<OverflowCheck>(check)); });
+  m.def(
+      "overflow_flag", [](int device) { return overflow_flag(static_cast<c10::DeviceIndex>(device)); }, release_gil());
+  m.def(
+      "clear_overflow_flag", [](int device) { clear_overflow_flag(static_cast<c10::DeviceIndex>(device)); },
+      release_gil());
   m.def("sync_debug_mode", &sync_debug_mode);
   m.def("set_sync_debug_mode", &set_sync_debug_mode);
   m.def("start_counting_routes", &route_stats::start);

@@ -13,6 +13,7 @@
 
 #include "core/acl.h"
 #include "core/configuration.h"
+#include "core/overflow.h"
 #include "core/stream.h"
 #include "core/task_queue.h"
 #include "core/wait.h"
@@ -128,6 +129,7 @@ void set_up(c10::DeviceIndex device) {
     acl_check(range(device, &base, &d.size), "softnpuDeviceRange");
     d.base = static_cast<char*>(base);
   }
+  apply_overflow_check();
   d.ready.store(true, std::memory_order_release);
 }
 

@@ -14,6 +14,7 @@
 #include "core/acl.h"
 #include "core/capture.h"
 #include "core/device.h"
+#include "core/overflow.h"
 #include "core/special_streams.h"
 #include "core/task_queue.h"
 #include "core/wait.h"
@@ -101,6 +102,7 @@ aclrtStream handle(StreamSlot& slot, c10::Stream stream) {
   found = slot.handle.load(std::memory_order_relaxed);
   if (found == nullptr) {
     acl_check(aclrtCreateStreamWithConfig(&found, runtime_priority(stream.id()), 0), "aclrtCreateStreamWithConfig");
+    apply_overflow_check(found);
     slot.handle.store(found, std::memory_order_release);
   }
   return found;

@@ -4,6 +4,7 @@
 #include "aten/aicpu/dense.h"
 #include "aten/aicpu/derived.h"
 #include "aten/aicpu/expanded.h"
+#include "aten/aicpu/overflow.h"
 #include "core/device.h"
 
 namespace torch_npu::aicpu {
@@ -27,6 +28,7 @@ at::Tensor AiCpuScope::cpu_view(const at::Tensor& tensor, bool takes_cpu) const 
 at::Tensor AiCpuScope::adopt(const at::Tensor& result) const {
   if (!result.defined() || !result.is_cpu()) return result;
   if (C10_UNLIKELY(!is_plain_cpu(result))) return CpuViews(device_).to_npu(result);
+  check_overflow(name_, device_, result);
   return adopt_dense(result, device_);
 }
 
@@ -37,6 +39,7 @@ at::Tensor AiCpuScope::view(const at::Tensor& argument, const at::Tensor& result
 void AiCpuScope::sync(const at::Tensor& argument, const at::Tensor& cpu_view,
                       const c10::StorageImpl* cpu_storage) const {
   if (!argument.defined() || !argument.is_privateuseone()) return;
+  check_overflow(name_, device_, cpu_view);
   const c10::Storage& behind = cpu_view.storage();
   bool same = behind.unsafeGetStorageImpl() == cpu_storage;
   sync_dense(argument, cpu_view, same ? argument.storage() : adopt_storage(behind, device_), device_);
