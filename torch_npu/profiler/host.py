@@ -87,7 +87,7 @@ class Host:
         """The events of the process "Python" in the trace."""
         events: list[dict[str, Any]] = []
 
-        def describe(name: str, tid: int, **args: object) -> None:
+        def describe(name: str, tid: int, /, **args: object) -> None:
             events.append({"ph": "M", "name": name, "pid": self.pid, "tid": tid, "args": args})
 
         describe("process_name", 0, name="Python")

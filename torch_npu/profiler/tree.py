@@ -42,7 +42,7 @@ def _write_csv(path: Path, header: list[str], rows: list[list[Any]]) -> None:
     if not rows:
         return
     with path.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
+        writer = csv.writer(file)
         writer.writerow(header)
         writer.writerows(rows)
 
