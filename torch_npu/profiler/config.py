@@ -1,6 +1,6 @@
 """What a profile collects. Names and values are the official plug-in's (BSD-3-Clause)."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
 
 from torch.profiler import ProfilerActivity as _Activity
@@ -101,7 +101,7 @@ _METRICS = {
 }
 
 
-def _check(value: object, allowed: Iterable[str], argument: str) -> None:
+def _check(value: object, allowed: Collection[str], argument: str) -> None:
     if value not in allowed:
         raise ValueError(f"{argument} is {value!r}: it is one of {', '.join(sorted(allowed))}")
 

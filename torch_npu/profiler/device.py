@@ -6,9 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import torch
-
-from torch_npu import softnpu
+from torch_npu import npu, softnpu
 from torch_npu.profiler.config import _ExperimentalConfig
 
 _RUNTIME = "libascendcl.so"  # loaded already: found by its name
@@ -48,7 +46,7 @@ class DeviceProfile:
         self._config: int | None = None
         path = str(run).encode()
         self._check("aclprofInit", self._library.aclprofInit(path, len(path)))
-        devices = (ctypes.c_uint32 * 1)(torch.npu.current_device())
+        devices = (ctypes.c_uint32 * 1)(npu.current_device())
         self._config = self._library.aclprofCreateConfig(
             devices, 1, config.metrics_value, None, config.data
         )

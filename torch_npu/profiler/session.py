@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import profiler as torch_profiler
 
+from torch_npu import npu
 from torch_npu.profiler import tree
 from torch_npu.profiler.config import ProfilerActivity, _ExperimentalConfig, supported_activities
 from torch_npu.profiler.device import DeviceProfile
@@ -122,7 +123,7 @@ class profile(torch_profiler.profile):  # noqa: N801 - the name is PyTorch's
 
     def prepare_trace(self) -> None:
         """Makes the folder of the run."""
-        torch.npu.init()
+        npu.init()
         self.run_folder = self._handler.folder.absolute() / _run_name(self._handler.worker)
         (self.run_folder / _FRAMEWORK).mkdir(parents=True)
         if self._has_device:
@@ -140,7 +141,7 @@ class profile(torch_profiler.profile):  # noqa: N801 - the name is PyTorch's
     def stop_trace(self) -> None:
         """Ends the recording after the device's work, and writes the raw files."""
         if self._device is not None and self._is_started:
-            torch.npu.synchronize()
+            npu.synchronize()
         super().stop_trace()
         device, self._device = self._device, None
         if device is not None and not self._is_started:
@@ -224,15 +225,15 @@ class profile(torch_profiler.profile):  # noqa: N801 - the name is PyTorch's
         if self._config.data_simplification:
             shutil.rmtree(self.run_folder / _FRAMEWORK, ignore_errors=True)
 
-    def export_chrome_trace(self, output_path: str) -> None:
-        """Writes the timeline of host and device to a file."""
+    def export_chrome_trace(self, path: str, use_python_export: bool = False) -> None:
+        """Writes the timeline of host and device to the file ``path``; the second argument is PyTorch's, without effect."""
         if self.run_folder is None:
             raise RuntimeError(
                 "export_chrome_trace: nothing was recorded; run steps inside the profile first"
             )
         if not (self.run_folder / tree.OUTPUT / "trace_view.json").exists():
             tree.write(self.run_folder)
-        shutil.copy(self.run_folder / tree.OUTPUT / "trace_view.json", output_path)
+        shutil.copy(self.run_folder / tree.OUTPUT / "trace_view.json", path)
 
 
 _KinetoProfile = profile

@@ -25,7 +25,8 @@ class SoftnpuTrace {
   SoftnpuTrace& operator=(const SoftnpuTrace&) = delete;
   ~SoftnpuTrace();
 
-  // Ends it and waits for its tasks. The time of a fusion group is divided among its tasks by the bytes that they write.
+  // Ends it and waits for its tasks. The time of a fusion group is divided among its tasks by the bytes that they
+  // write.
   Runs stop();
 
   static bool is_available() noexcept;

@@ -27,10 +27,10 @@ struct detail::Record {
   const uint64_t correlation;
   Event before;  // of a launch, if softnpu records nothing
   Event after;
-  uint64_t task = 0;      // of softnpu
-  int64_t start_ns = 0;   // of a host kernel, and of a launch that started no task
+  uint64_t task = 0;     // of softnpu
+  int64_t start_ns = 0;  // of a host kernel, and of a launch that started no task
   int64_t end_ns = 0;
-  int64_t begin = 0;  // of a host kernel, in softnpu's clock
+  int64_t begin = 0;              // of a host kernel, in softnpu's clock
   std::atomic<bool> done{false};  // set after the end was written
 };
 
