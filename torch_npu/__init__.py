@@ -22,7 +22,7 @@ def _autoload() -> None:
 
 import torch  # noqa: E402, F401
 
-from torch_npu import _load, _registration, jit, npu, ops, optim, pipelines, utils  # noqa: E402
+from torch_npu import _load, _registration, jit, npu, ops, optim, pipelines, profiler, utils  # noqa: E402
 from torch_npu.version import __version__  # noqa: E402
 
 _native = None
@@ -66,6 +66,7 @@ __all__ = [
     "ops",
     "optim",
     "pipelines",
+    "profiler",
     "unsafe_empty_with_format",
     "utils",
 ]

@@ -14,7 +14,8 @@ namespace {
 constexpr const char* kCapture = "tasks of a captured model cannot be updated yet: capture it again";
 constexpr const char* kCondition =
     "captured models have no conditions yet: choose on the host, and launch what was chosen";
-constexpr const char* kSteps = "steps of a profile have no time stamps yet: record events, or use aclprofStart and aclprofStop";
+constexpr const char* kSteps =
+    "steps of a profile have no time stamps yet: record events, or use aclprofStart and aclprofStop";
 constexpr const char* kBinary =
     "a software NPU runs no binaries made for NPUs: call an aclnn operator, or build the kernel for the host";
 

@@ -50,26 +50,36 @@ std::string locked_name_of(const void* domain) {
 
 mstxRangeId start(const void* domain, const char* message, aclrtStream stream) {
   if (message == nullptr) return MSTX_INVALID_ID;
-  return softnpu::guarded(mstxRangeId{MSTX_INVALID_ID}, [&] {
-    std::lock_guard lock(state().mutex);
-    const mstxRangeId id = ++state().last_range;
-    state().ranges[id] = {name_of(domain), message, stream, softnpuTraceNow()};
-    return id;
-  });
+  std::lock_guard lock(state().mutex);
+  const mstxRangeId id = ++state().last_range;
+  state().ranges[id] = {name_of(domain), message, stream, softnpuTraceNow()};
+  return id;
 }
 
 void end(mstxRangeId id) {
-  softnpu::guarded([&] {
-    Range range;
-    {
-      std::lock_guard lock(state().mutex);
-      const auto found = state().ranges.find(id);
-      if (found == state().ranges.end()) return;
-      range = std::move(found->second);
-      state().ranges.erase(found);
-    }
-    softnpuTraceMark(range.domain.c_str(), range.message.c_str(), range.stream, range.begin);
-  });
+  Range range;
+  {
+    std::lock_guard lock(state().mutex);
+    const auto found = state().ranges.find(id);
+    if (found == state().ranges.end()) return;
+    range = std::move(found->second);
+    state().ranges.erase(found);
+  }
+  softnpuTraceMark(range.domain.c_str(), range.message.c_str(), range.stream, range.begin);
+}
+
+mstxDomainHandle_t create_domain(const char* name) {
+  if (name == nullptr) return nullptr;
+  auto domain = std::make_unique<std::string>(name);
+  auto* handle = reinterpret_cast<mstxDomainHandle_t>(domain.get());
+  std::lock_guard lock(state().mutex);
+  state().domains[handle] = std::move(domain);
+  return handle;
+}
+
+void destroy_domain(const void* handle) {
+  std::lock_guard lock(state().mutex);
+  state().domains.erase(handle);
 }
 
 // A handle that is not null and used once.
@@ -81,26 +91,24 @@ Handle next_handle() {
 
 }  // namespace
 
-void mstxMarkA(const char* message, aclrtStream stream) { softnpuTraceMark(kDefaultDomain, message, stream, 0); }
+void mstxMarkA(const char* message, aclrtStream stream) {
+  softnpu::guarded([&] { softnpuTraceMark(kDefaultDomain, message, stream, 0); });
+}
 
-mstxRangeId mstxRangeStartA(const char* message, aclrtStream stream) { return start(nullptr, message, stream); }
+mstxRangeId mstxRangeStartA(const char* message, aclrtStream stream) {
+  return softnpu::guarded(mstxRangeId{MSTX_INVALID_ID}, [&] { return start(nullptr, message, stream); });
+}
 
-void mstxRangeEnd(mstxRangeId id) { end(id); }
+void mstxRangeEnd(mstxRangeId id) {
+  softnpu::guarded([&] { end(id); });
+}
 
 mstxDomainHandle_t mstxDomainCreateA(const char* name) {
-  if (name == nullptr) return nullptr;
-  return softnpu::guarded(mstxDomainHandle_t{nullptr}, [&] {
-    auto domain = std::make_unique<std::string>(name);
-    auto* handle = reinterpret_cast<mstxDomainHandle_t>(domain.get());
-    std::lock_guard lock(state().mutex);
-    state().domains[handle] = std::move(domain);
-    return handle;
-  });
+  return softnpu::guarded(mstxDomainHandle_t{nullptr}, [&] { return create_domain(name); });
 }
 
 void mstxDomainDestroy(mstxDomainHandle_t handle) {
-  std::lock_guard lock(state().mutex);
-  state().domains.erase(handle);
+  softnpu::guarded([&] { destroy_domain(handle); });
 }
 
 void mstxDomainMarkA(mstxDomainHandle_t handle, const char* message, aclrtStream stream) {
@@ -108,22 +116,27 @@ void mstxDomainMarkA(mstxDomainHandle_t handle, const char* message, aclrtStream
 }
 
 mstxRangeId mstxDomainRangeStartA(mstxDomainHandle_t handle, const char* message, aclrtStream stream) {
-  return start(handle, message, stream);
+  return softnpu::guarded(mstxRangeId{MSTX_INVALID_ID}, [&] { return start(handle, message, stream); });
 }
 
-void mstxDomainRangeEnd(mstxDomainHandle_t, mstxRangeId id) { end(id); }
+void mstxDomainRangeEnd(mstxDomainHandle_t, mstxRangeId id) {
+  softnpu::guarded([&] { end(id); });
+}
 
 mstxMemHeapHandle_t mstxMemHeapRegister(mstxDomainHandle_t, const mstxMemHeapDesc_t* desc) {
-  return desc == nullptr ? nullptr : next_handle<mstxMemHeapHandle_t>();
+  return softnpu::guarded(mstxMemHeapHandle_t{nullptr},
+                          [&] { return desc == nullptr ? nullptr : next_handle<mstxMemHeapHandle_t>(); });
 }
 
 void mstxMemHeapUnregister(mstxDomainHandle_t, mstxMemHeapHandle_t) {}
 
 void mstxMemRegionsRegister(mstxDomainHandle_t, const mstxMemRegionsRegisterBatch_t* desc) {
-  if (desc == nullptr || desc->regionHandleArrayOut == nullptr) return;
-  for (size_t i = 0; i < desc->regionCount; ++i) {
-    desc->regionHandleArrayOut[i] = next_handle<mstxMemRegionHandle_t>();
-  }
+  softnpu::guarded([&] {
+    if (desc == nullptr || desc->regionHandleArrayOut == nullptr) return;
+    for (size_t i = 0; i < desc->regionCount; ++i) {
+      desc->regionHandleArrayOut[i] = next_handle<mstxMemRegionHandle_t>();
+    }
+  });
 }
 
 void mstxMemRegionsUnregister(mstxDomainHandle_t, const mstxMemRegionsUnregisterBatch_t*) {}

@@ -31,7 +31,7 @@ using Kernels = std::array<void*, kMostTensors>;
 // A call that is launched again without planning. Immutable: several threads may launch it.
 struct softnpuCachedLaunch {
   const char* op;
-  std::vector<size_t> bytes;  // per tensor
+  std::vector<size_t> bytes;                    // per tensor
   std::shared_ptr<const std::string> operands;  // of a LaunchTemplate
 
   // Either for other tensors with the same descriptions:

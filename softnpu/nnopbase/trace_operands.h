@@ -13,8 +13,8 @@ bool traces_operands() noexcept;
 // Whether a recording wants calls or tasks.
 bool traces_launches() noexcept;
 
-// The operands of the call that `planned` was made by, as softnpuTraceDetail takes them: inputs, then outputs, which are
-// the tensors that the plan writes. Null if the call's arguments are not known. The arguments are alive.
+// The operands of the call that `planned` was made by, as softnpuTraceDetail takes them: inputs, then outputs, which
+// are the tensors that the plan writes. Null if the call's arguments are not known. The arguments are alive.
 std::shared_ptr<const std::string> operands_of(const Planned& planned);
 
 }  // namespace softnpu

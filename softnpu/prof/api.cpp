@@ -51,13 +51,12 @@ Status make_config(const uint32_t* devices, uint32_t count, aclprofAicoreMetrics
   return Status::ok();
 }
 
+// Calls use(config) with the live configuration `handle`.
 template <typename Use>
-aclError with_config(const char* function, const aclprofConfig* handle, const Use& use) {
-  return api(function, [&]() -> Status {
-    ProfileConfig config;
-    SOFTNPU_RETURN_IF_ERROR(Profile::get().find_config(handle, &config));
-    return use(config);
-  });
+Status with_config(const aclprofConfig* handle, const Use& use) {
+  ProfileConfig config;
+  SOFTNPU_RETURN_IF_ERROR(Profile::get().find_config(handle, &config));
+  return use(config);
 }
 
 }  // namespace
@@ -94,17 +93,20 @@ aclError aclprofDestroyConfig(const aclprofConfig* profilerConfig) {
 }
 
 aclError aclprofStart(const aclprofConfig* profilerConfig) {
-  return with_config("aclprofStart", profilerConfig,
-                     [](const ProfileConfig& config) { return Profile::get().start(config); });
+  return api("aclprofStart", [&] {
+    return with_config(profilerConfig, [](const ProfileConfig& config) { return Profile::get().start(config); });
+  });
 }
 
 aclError aclprofStop(const aclprofConfig* profilerConfig) {
-  return with_config("aclprofStop", profilerConfig, [](const ProfileConfig&) { return Profile::get().stop(); });
+  return api("aclprofStop",
+             [&] { return with_config(profilerConfig, [](const ProfileConfig&) { return Profile::get().stop(); }); });
 }
 
 aclError softnpuProfileWarmup(const aclprofConfig* config) {
-  return with_config("aclprofWarmup", config,
-                     [](const ProfileConfig& found) { return Profile::get().warm_up(found); });
+  return api("aclprofWarmup", [&] {
+    return with_config(config, [](const ProfileConfig& found) { return Profile::get().warm_up(found); });
+  });
 }
 
 aclError softnpuProfileSet(uint32_t type, const char* value, size_t length) {

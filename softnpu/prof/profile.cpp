@@ -161,7 +161,8 @@ Status Profile::start(const ProfileConfig& config) {
   std::lock_guard lock(mutex_);
   SOFTNPU_RETURN_IF_ERROR(check_inited());
   if (file_ != nullptr) {
-    return {ACL_ERROR_PROF_ALREADY_RUN, text("the profile in ", folder_.string(), " was started before: stop it first")};
+    return {ACL_ERROR_PROF_ALREADY_RUN,
+            text("the profile in ", folder_.string(), " was started before: stop it first")};
   }
   std::error_code error;
   if (fs::exists(folder_ / "host" / "start_info", error)) {
@@ -173,11 +174,10 @@ Status Profile::start(const ProfileConfig& config) {
   for (const auto& [type, value] : settings_) {
     settings += text(settings.empty() ? "" : ", ", '"', type, "\": ", quoted(value));
   }
-  SOFTNPU_RETURN_IF_ERROR(write("host/sample.json", text("{\"format\": 1, \"pid\": ", getpid(), ", \"devices\": ",
-                                                         list_text(config.devices), ", \"metrics\": ", config.metrics,
-                                                         ", \"data\": ", config.data, ", \"soc\": ",
-                                                         quoted(softnpu::config().soc_name), ", \"settings\": {",
-                                                         settings, "}}\n")));
+  SOFTNPU_RETURN_IF_ERROR(write(
+      "host/sample.json", text("{\"format\": 1, \"pid\": ", getpid(), ", \"devices\": ", list_text(config.devices),
+                               ", \"metrics\": ", config.metrics, ", \"data\": ", config.data, ", \"soc\": ",
+                               quoted(softnpu::config().soc_name), ", \"settings\": {", settings, "}}\n")));
   std::unique_ptr<RecordFile> file;
   SOFTNPU_RETURN_IF_ERROR(RecordFile::open(folder_ / "host" / "data", &file));
   SOFTNPU_RETURN_IF_ERROR(write("host/start_info", moment_text("collectionTimeBegin", moment(), "")));

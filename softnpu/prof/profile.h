@@ -52,8 +52,8 @@ class Profile {
   Status stop_now();
   Status write(const char* file, const std::string& text) const;
 
-  mutable std::mutex mutex_;  // guards all members below
-  std::filesystem::path folder_;  // empty before init()
+  mutable std::mutex mutex_;          // guards all members below
+  std::filesystem::path folder_;      // empty before init()
   std::unique_ptr<RecordFile> file_;  // while it records
   ProfileConfig running_;
   std::map<uint32_t, std::string> settings_;

@@ -17,8 +17,8 @@ using softnpu::prof::Collector;
 
 namespace {
 
-constexpr uint32_t kAll = SOFTNPU_TRACE_TASKS | SOFTNPU_TRACE_CALLS | SOFTNPU_TRACE_DETAILS | SOFTNPU_TRACE_MEMORY |
-                          SOFTNPU_TRACE_MARKS;
+constexpr uint32_t kAll =
+    SOFTNPU_TRACE_TASKS | SOFTNPU_TRACE_CALLS | SOFTNPU_TRACE_DETAILS | SOFTNPU_TRACE_MEMORY | SOFTNPU_TRACE_MARKS;
 
 class Recording final : public softnpu::prof::Sink {
  public:

@@ -142,6 +142,9 @@ def test_database(tmp_path):
     launches = "CANN_API JOIN STRING_IDS ON CANN_API.name = STRING_IDS.id WHERE value = 'launch' AND type = 10000"
     assert count(launches) == kernels
     # The wheel connects its operators with the launches.
-    assert count("PYTORCH_API JOIN CONNECTION_IDS ON PYTORCH_API.connectionId = CONNECTION_IDS.id") >= kernels
+    assert (
+        count("PYTORCH_API JOIN CONNECTION_IDS ON PYTORCH_API.connectionId = CONNECTION_IDS.id")
+        >= kernels
+    )
     assert count("STEP_TIME") == STEPS
     shutil.rmtree(output)

@@ -1,6 +1,7 @@
 """msprof: what it makes of profiles of softnpu, and what it says about damaged ones. It is run as a program."""
 
 import csv
+import itertools
 import json
 import os
 import re
@@ -27,7 +28,11 @@ def msprof(*arguments: object) -> subprocess.CompletedProcess[str]:
     program = softnpu.lib_dir().parents[1] / "cann" / "tools" / "profiler" / "bin" / "msprof"
     environment = {**os.environ, "MSPROF_PYTHON": sys.executable}
     return subprocess.run(
-        [program, *map(str, arguments)], env=environment, capture_output=True, text=True, timeout=120
+        [program, *map(str, arguments)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
 
 
@@ -69,7 +74,7 @@ def test_runs_of_a_stream_do_not_overlap(profile):
         for row in table(profile, "task_time")
     )
     assert len(runs) > 10
-    assert all(before[1] <= after[0] for before, after in zip(runs, runs[1:], strict=False))
+    assert all(before[1] <= after[0] for before, after in itertools.pairwise(runs))
 
 
 def test_every_flow_of_the_timeline_is_bound_at_both_ends(profile):

@@ -12,11 +12,11 @@ extern "C" {
 
 // What a recording wants, as bits.
 enum {
-  SOFTNPU_TRACE_TASKS = 1,   // launches and runs
-  SOFTNPU_TRACE_CALLS = 2,   // calls of the host
+  SOFTNPU_TRACE_TASKS = 1,    // launches and runs
+  SOFTNPU_TRACE_CALLS = 2,    // calls of the host
   SOFTNPU_TRACE_DETAILS = 4,  // shapes and data types of tasks
-  SOFTNPU_TRACE_MEMORY = 8,  // the memory of devices
-  SOFTNPU_TRACE_MARKS = 16,  // marks and ranges of the program
+  SOFTNPU_TRACE_MEMORY = 8,   // the memory of devices
+  SOFTNPU_TRACE_MARKS = 16,   // marks and ranges of the program
 };
 
 typedef enum softnpuTraceKind {
@@ -39,20 +39,20 @@ typedef enum softnpuTraceTask {
 } softnpuTraceTask;
 
 typedef struct softnpuTraceRecord {
-  uint8_t kind;     // a softnpuTraceKind
-  uint8_t task;     // a softnpuTraceTask, of a launch
-  uint8_t failed;   // 1: of a run that failed
+  uint8_t kind;    // a softnpuTraceKind
+  uint8_t task;    // a softnpuTraceTask, of a launch
+  uint8_t failed;  // 1: of a run that failed
   uint8_t reserved;
   uint32_t position;
   int32_t device;
   uint32_t stream;
   uint32_t thread;  // that launched, ran or called
   uint32_t unused;
-  uint64_t id;      // of the task, unique in the process; from 1
+  uint64_t id;  // of the task, unique in the process; from 1
   uint64_t other;
-  int64_t begin;    // ns of CLOCK_MONOTONIC_RAW
+  int64_t begin;  // ns of CLOCK_MONOTONIC_RAW
   int64_t end;
-  uint64_t bytes;   // of a launch: what the task writes
+  uint64_t bytes;      // of a launch: what the task writes
   const char* name;    // lives as long as the process; or null
   const char* detail;  // the same
 } softnpuTraceRecord;
@@ -74,9 +74,9 @@ ACL_FUNC_VISIBILITY int64_t softnpuTraceNow(void);
 ACL_FUNC_VISIBILITY uint64_t softnpuTraceRecentTask(void);
 // The task that this thread runs, if it is recorded; else 0.
 ACL_FUNC_VISIBILITY uint64_t softnpuTraceRunningTask(void);
-// Describes task `id`: shapes, data types and formats of inputs, then of outputs, each with ';' between tensors, and the
-// cores that it may use: seven texts with '|' between them. Or a collective: "hccl", communicator, rank, size, data type,
-// count, bytes, number, other rank or -1, and when all ranks had called it, or 0. Copied.
+// Describes task `id`: shapes, data types and formats of inputs, then of outputs, each with ';' between tensors, and
+// the cores that it may use: seven texts with '|' between them. Or a collective: "hccl", communicator, rank, size, data
+// type, count, bytes, number, other rank or -1, and when all ranks had called it, or 0. Copied.
 ACL_FUNC_VISIBILITY void softnpuTraceDetail(uint64_t id, const char* detail);
 // A call of the host's function `name`, a literal, that began at `begin` and ends now.
 ACL_FUNC_VISIBILITY void softnpuTraceCall(const char* name, int64_t begin);

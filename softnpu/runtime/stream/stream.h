@@ -223,7 +223,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::optional<Task> parked_;  // the wait that the stream has reached and not passed
   std::chrono::steady_clock::time_point parked_at_;
   int64_t began_at_ = 0;  // of the wait or the steps that run or are parked, if they are recorded
-  uint64_t ticket_ = 0;  // of that wait until the stream is woken; else 0
+  uint64_t ticket_ = 0;   // of that wait until the stream is woken; else 0
   // The task that runs on the executor, or ran last: its name (a literal) and its number.
   const char* running_name_ = "";
   uint64_t running_number_ = 0;

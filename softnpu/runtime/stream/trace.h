@@ -18,7 +18,8 @@ inline bool wants(uint32_t what) noexcept { return (wanted.load(std::memory_orde
 
 int64_t now() noexcept;
 
-// Stores `record`, with the calling thread's number. Never throws: if there is no memory, the record is counted as lost.
+// Stores `record`, with the calling thread's number. Never throws: if there is no memory, the record is counted as
+// lost.
 void append(softnpuTraceRecord record) noexcept;
 
 // A task that is recorded; id 0: it is not.

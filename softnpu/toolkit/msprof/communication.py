@@ -58,7 +58,9 @@ def collectives_of(profile: Profile) -> list[Collective]:
             parts = ["hccl", "unknown", "0", "1", "N/A", "0", "0", "0", "-1", "0"]
         group, data_type, ready = parts[1], parts[4], int(parts[9])
         rank, size, count, bytes_, _, other = (int(parts[i]) for i in (2, 3, 5, 6, 7, 8))
-        waited = min(max(ready + profile.shift - task.begin, 0), task.end - task.begin) if ready else 0
+        waited = (
+            min(max(ready + profile.shift - task.begin, 0), task.end - task.begin) if ready else 0
+        )
         number = counts.setdefault((group, kernel.type), 0)
         counts[group, kernel.type] += 1
         name = f"{kernel.type}_{zlib.crc32(group.encode()) % 1000:03d}_{number}_1"
@@ -165,10 +167,10 @@ def _rows(collective: Collective) -> Iterator[tuple[str, tuple]]:
     for transport, info in entry["Communication Bandwidth Info"].items():
         for size, (count, ms) in info["Size Distribution"].items():
             numbers = tuple(list(info.values())[:4])
-            yield "CommAnalyzerBandwidth", key + (transport,) + numbers + (float(size), count, ms)
+            yield "CommAnalyzerBandwidth", (*key, transport, *numbers, float(size), count, ms)
     for link, info in _matrix(collective).items():
         source, target = link.split("-")
-        yield "CommAnalyzerMatrix", key + (source, target) + tuple(info.values())
+        yield "CommAnalyzerMatrix", (*key, source, target, *tuple(info.values()))
 
 
 def write_database(profile: Profile) -> list[Path]:

@@ -40,10 +40,21 @@ _SCHEMA = {
     "RANK_DEVICE_MAP": "rankId INTEGER, deviceId INTEGER",
     "META_DATA": "name TEXT, value TEXT",
 }
-_API_TYPES = ((20000, "acl"), (15000, "model"), (10000, "node"), (5500, "communication"), (5000, "runtime"))
+_API_TYPES = (
+    (20000, "acl"),
+    (15000, "model"),
+    (10000, "node"),
+    (5500, "communication"),
+    (5000, "runtime"),
+)
 _ACL, _NODE, _COMMUNICATION = 20000, 10000, 5500
 _NONE = 4294967295
-_TASK_TYPES = {AI_CORE: "KERNEL_AICORE", VECTOR: "KERNEL_AIVEC", MIX: "KERNEL_MIX_AIC", AI_CPU: "KERNEL_AICPU"}
+_TASK_TYPES = {
+    AI_CORE: "KERNEL_AICORE",
+    VECTOR: "KERNEL_AIVEC",
+    MIX: "KERNEL_MIX_AIC",
+    AI_CPU: "KERNEL_AICPU",
+}
 _APP_MODULE = 33  # any number: a software NPU has one component, the program
 _MARKER, _RANGE = 0, 2
 
@@ -99,8 +110,19 @@ def _tasks(profile: Profile, database: _Database) -> None:
         connection = task.number if task.kind == NODE else task.id
         context = task.position if task.leader else _NONE
         tasks.append(
-            (task.begin, task.end, task.device, connection, task.id, profile.pid, type_, context)
-            + (task.stream, task.number, _NONE)
+            (
+                task.begin,
+                task.end,
+                task.device,
+                connection,
+                task.id,
+                profile.pid,
+                type_,
+                context,
+                task.stream,
+                task.number,
+                _NONE,
+            )
         )
         operands = operands_of(task)
         if kernel.is_compute:
@@ -113,19 +135,39 @@ def _tasks(profile: Profile, database: _Database) -> None:
                 operands.output_shapes,
             )
             infos.append(
-                (database.text(kernel.name), task.id)
-                + (int(operands.cores) if operands.cores.isdigit() else None, 0)
-                + (database.text(kernel.core), database.text(kernel.type))
-                + tuple(database.text(value) for value in shown)
-                + (database.text("N/A"), database.text("static"), database.text("NO"))
+                (
+                    database.text(kernel.name),
+                    task.id,
+                    int(operands.cores) if operands.cores.isdigit() else None,
+                    0,
+                    database.text(kernel.core),
+                    database.text(kernel.type),
+                    *tuple(database.text(value) for value in shown),
+                    database.text("N/A"),
+                    database.text("static"),
+                    database.text("NO"),
+                )
             )
         elif kernel.core == COMMUNICATION:
             collective = known[task.id]
             name, group = database.text(collective.name), database.text(collective.group)
             data_type = database.text(collective.data_type)
             collectives.append(
-                (name, task.begin, task.end, connection, group, task.id, 0, 0, data_type, None)
-                + (collective.count, database.text(kernel.type), task.device)
+                (
+                    name,
+                    task.begin,
+                    task.end,
+                    connection,
+                    group,
+                    task.id,
+                    0,
+                    0,
+                    data_type,
+                    None,
+                    collective.count,
+                    database.text(kernel.type),
+                    task.device,
+                )
             )
         elif kernel.core == "MEMCPY_ASYNC":
             copies.append((task.id, task.bytes, None))
@@ -156,9 +198,12 @@ def _calls(profile: Profile, database: _Database) -> None:
 
 def _memory(profile: Profile, database: _Database) -> None:
     app = database.text("app")
-    database.insert("NPU_MEM", [(app, 0, heap.bytes, heap.time, heap.device) for heap in profile.heaps])
     database.insert(
-        "NPU_MODULE_MEM", [(_APP_MODULE, heap.time, heap.bytes, heap.device) for heap in profile.heaps]
+        "NPU_MEM", [(app, 0, heap.bytes, heap.time, heap.device) for heap in profile.heaps]
+    )
+    database.insert(
+        "NPU_MODULE_MEM",
+        [(_APP_MODULE, heap.time, heap.bytes, heap.device) for heap in profile.heaps],
     )
 
 

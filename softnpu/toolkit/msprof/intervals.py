@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 
 Interval = tuple[int, int]
@@ -39,5 +40,7 @@ def difference(intervals: list[Interval], removed: list[Interval]) -> list[Inter
 def gaps(intervals: list[Interval]) -> list[Interval]:
     """What is between the intervals of a union."""
     return [
-        (before[1], after[0]) for before, after in zip(intervals, intervals[1:]) if after[0] > before[1]
+        (before[1], after[0])
+        for before, after in itertools.pairwise(intervals)
+        if after[0] > before[1]
     ]

@@ -1,9 +1,9 @@
 """``msprof``: exports and analyses profiles of a software NPU, and collects them.
 
-    msprof --export=on --output=PROF_FOLDER [--type=text|db]
-    msprof --analyze=on --output=PROF_FOLDER [--type=text|db]
-    msprof --output=FOLDER --application="python train.py"
-    msprof --output=FOLDER python train.py
+msprof --export=on --output=PROF_FOLDER [--type=text|db]
+msprof --analyze=on --output=PROF_FOLDER [--type=text|db]
+msprof --output=FOLDER --application="python train.py"
+msprof --output=FOLDER python train.py
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--export", **switch, help="write the files of the profiles in --output")
     parser.add_argument("--analyze", **switch, help="write the analysis of their communication")
     parser.add_argument("--output", type=Path, help="a folder PROF_*, or one that holds some")
-    parser.add_argument("--type", choices=("text", "db"), default="text", help="tables and timeline, or a database")
+    parser.add_argument(
+        "--type", choices=("text", "db"), default="text", help="tables and timeline, or a database"
+    )
     parser.add_argument("--application", help="a command that is run and recorded")
     parser.add_argument("command", nargs=argparse.REMAINDER, help="the same, as separate words")
     return parser
@@ -59,7 +61,9 @@ def _collect(command: list[str], output: Path) -> int:
         raise ProfileError(f"{command[0]}: cannot be run ({error.strerror})") from None
     made = sorted(set(output.glob("PROF_*")) - before)
     if not made:
-        raise ProfileError(f"{command[0]}: did no work on an NPU of softnpu: there is no profile in {output}")
+        raise ProfileError(
+            f"{command[0]}: did no work on an NPU of softnpu: there is no profile in {output}"
+        )
     for folder in made:
         _for_each(folder, export.write_text)
         _for_each(folder, communication.write_text)
@@ -82,7 +86,9 @@ def main(arguments: Sequence[str]) -> int:
         if options.export == "on":
             write = export.write_database if options.type == "db" else export.write_text
         else:
-            write = communication.write_database if options.type == "db" else communication.write_text
+            write = (
+                communication.write_database if options.type == "db" else communication.write_text
+            )
         _for_each(options.output, write)
         return 0
     except ProfileError as error:

@@ -144,7 +144,9 @@ def _texts(path: Path) -> list[str]:
 def _records(path: Path) -> Iterator[tuple]:
     data = path.read_bytes()
     if data[: len(MAGIC)] != MAGIC:
-        raise ProfileError(f"{path}: holds no records of softnpu; was another toolkit's msprof used?")
+        raise ProfileError(
+            f"{path}: holds no records of softnpu; was another toolkit's msprof used?"
+        )
     whole = (len(data) - len(MAGIC)) // RECORD.size * RECORD.size  # without a record that was cut
     yield from RECORD.iter_unpack(data[len(MAGIC) : len(MAGIC) + whole])
 
@@ -163,7 +165,7 @@ def _share_groups(tasks: dict[int, Task]) -> None:
         begin, duration = first.begin, first.end - first.begin
         weights = [max(task.bytes, 1) for task in members]
         total, done = sum(weights), 0
-        for task, weight in zip(members, weights):
+        for task, weight in zip(members, weights, strict=False):
             task.begin = begin + duration * done // total
             done += weight
             task.end = begin + duration * done // total
@@ -213,12 +215,55 @@ def _fill(profile: Profile, records: list[tuple], texts: list[str]) -> None:
 
     tasks: dict[int, Task] = {}
     # A thread's records may come before those of the thread that launched the task.
-    for kind, task, _, _, _, device, stream, thread, _, id_, other, begin, end, size, name, _ in records:
+    for (
+        kind,
+        task,
+        _,
+        _,
+        _,
+        device,
+        stream,
+        thread,
+        _,
+        id_,
+        other,
+        begin,
+        end,
+        size,
+        name,
+        _,
+    ) in records:
         if kind == LAUNCH:
             tasks[id_] = Task(
-                id_, text(name), task, device, stream, thread, other, begin + shift, end + shift, size
+                id_,
+                text(name),
+                task,
+                device,
+                stream,
+                thread,
+                other,
+                begin + shift,
+                end + shift,
+                size,
             )
-    for kind, _, failed, _, position, device, _, thread, _, id_, other, begin, end, size, name, detail in records:
+    for (
+        kind,
+        _,
+        failed,
+        _,
+        position,
+        device,
+        _,
+        thread,
+        _,
+        id_,
+        other,
+        begin,
+        end,
+        size,
+        name,
+        detail,
+    ) in records:
         known = tasks.get(id_)
         if kind == RUN and known is not None:
             known.begin, known.end, known.failed = begin + shift, end + shift, bool(failed)

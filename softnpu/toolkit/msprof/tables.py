@@ -6,7 +6,6 @@ Facts: the columns of Ascend/msprof's documents (Mulan PSL v2). What a software 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Optional
 
 from kernels import AI_CORE, AI_CPU, COMMUNICATION, MIX, VECTOR, Kernel, kernel_of, operands_of
 from records import EVENT_RECORD, EVENT_WAIT, Profile, Task
@@ -14,7 +13,7 @@ from timeline import us
 
 ACL_API, TASK_TIME, METRICS, AICPU, RUNTIME_API = 0x1, 0x2, 0x4, 0x8, 0x100
 
-Table = Optional[tuple[list[str], list[list]]]
+Table = tuple[list[str], list[list]] | None
 
 
 def _time(ns: int) -> str:
@@ -34,12 +33,27 @@ def op_summary(profile: Profile) -> Table:
     operators = _operators(profile)
     if not operators:
         return None
-    header = "Device_id,Task ID,Stream ID,Op Name,OP Type,OP State,Task Type,Task Start Time(us)".split(",")
-    header += "Task Duration(us),Task Wait Time(us),Block Num,Mix Block Num".split(",")
+    header = [
+        "Device_id",
+        "Task ID",
+        "Stream ID",
+        "Op Name",
+        "OP Type",
+        "OP State",
+        "Task Type",
+        "Task Start Time(us)",
+    ]
+    header += ["Task Duration(us)", "Task Wait Time(us)", "Block Num", "Mix Block Num"]
     has_details = profile.has(TASK_TIME)
     if has_details:
-        header += "HF32 Eligible,Input Shapes,Input Data Types,Input Formats,Output Shapes".split(",")
-        header += "Output Data Types,Output Formats,Context ID".split(",")
+        header += [
+            "HF32 Eligible",
+            "Input Shapes",
+            "Input Data Types",
+            "Input Formats",
+            "Output Shapes",
+        ]
+        header += ["Output Data Types", "Output Formats", "Context ID"]
     has_metrics = has_details and profile.has(METRICS)
     if has_metrics:
         header += ["aicore_time(us)", "aiv_time(us)"]
@@ -50,10 +64,23 @@ def op_summary(profile: Profile) -> Table:
         waited = max(0, task.begin - last_end.get(task.device, task.begin)) / 1000
         last_end[task.device] = max(task.end, last_end.get(task.device, 0))
         operands = operands_of(task)
-        row: list = [task.device, task.number, task.stream, kernel.name, kernel.type, "static", kernel.core]
+        row: list = [
+            task.device,
+            task.number,
+            task.stream,
+            kernel.name,
+            kernel.type,
+            "static",
+            kernel.core,
+        ]
         row += [_time(task.begin), duration, waited, operands.cores, 0]
         if has_details:
-            row += ["NO", f'"{operands.input_shapes}"', operands.input_types, operands.input_formats]
+            row += [
+                "NO",
+                f'"{operands.input_shapes}"',
+                operands.input_types,
+                operands.input_formats,
+            ]
             row += [f'"{operands.output_shapes}"', operands.output_types, operands.output_formats]
             row.append(task.position if task.leader else "N/A")
         if has_metrics:
@@ -104,7 +131,9 @@ def api_statistic(profile: Profile) -> Table:
     if not times:
         return None
     rows = []
-    for (level, name), values in sorted(times.items(), key=lambda item: (item[0][0], -sum(item[1]))):
+    for (level, name), values in sorted(
+        times.items(), key=lambda item: (item[0][0], -sum(item[1]))
+    ):
         total, least, average, most = _statistics(values)
         exact = sum(values) / len(values)
         variance = round(sum((value - exact) ** 2 for value in values) / len(values), 3)
@@ -142,7 +171,18 @@ def aicpu(profile: Profile) -> Table:
         if kernel.core == AI_CPU:
             ms = (task.end - task.begin) / 1e6
             rows.append(
-                [task.device, _time(task.begin), kernel.type, ms, 0, ms, 0, ms, task.stream, task.number]
+                [
+                    task.device,
+                    _time(task.begin),
+                    kernel.type,
+                    ms,
+                    0,
+                    ms,
+                    0,
+                    ms,
+                    task.stream,
+                    task.number,
+                ]
             )
     names = "Device_id,Timestamp(us),Node,Compute_time(ms),Memcpy_time(ms),Task_time(ms),Dispatch_time(ms)"
     return (f"{names},Total_time(ms),Stream ID,Task ID".split(","), rows) if rows else None
@@ -172,7 +212,11 @@ def npu_mem(profile: Profile) -> Table:
         [heap.device, "APP", 0, heap.bytes / 1024, heap.bytes / 1024, _time(heap.time)]
         for heap in profile.heaps
     ]
-    return ("Device_id,event,ddr(KB),hbm(KB),memory(KB),timestamp(us)".split(","), rows) if rows else None
+    return (
+        (["Device_id", "event", "ddr(KB)", "hbm(KB)", "memory(KB)", "timestamp(us)"], rows)
+        if rows
+        else None
+    )
 
 
 def npu_module_mem(profile: Profile) -> Table:
@@ -199,7 +243,14 @@ def msprof_tx(profile: Profile) -> Table:
         ]
         for mark in profile.marks
     ]
-    return ("pid,tid,category,event_type,start_time(us),end_time(us),message".split(","), rows) if rows else None
+    return (
+        (
+            ["pid", "tid", "category", "event_type", "start_time(us)", "end_time(us)", "message"],
+            rows,
+        )
+        if rows
+        else None
+    )
 
 
 TABLES: dict[str, Callable[[Profile], Table]] = {

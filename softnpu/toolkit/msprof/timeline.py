@@ -50,7 +50,9 @@ class Timeline:
         self._meta("thread_name", pid, tid, name=name)
         self._meta("thread_sort_index", pid, tid, sort_index=tid)
 
-    def _slice(self, name: str, pid: int, tid: int, begin: int, end: int, /, **args: object) -> None:
+    def _slice(
+        self, name: str, pid: int, tid: int, begin: int, end: int, /, **args: object
+    ) -> None:
         self.events.append(
             {
                 "name": name,
@@ -110,9 +112,17 @@ class Timeline:
         id_ = str(task.id << 32)
         common = {"name": f"HostToDevice{id_}", "cat": "HostToDevice", "id": id_, "args": {}}
         self.events.append(
-            {**common, "ph": "s", "pid": self._pid(_CANN), "tid": task.thread, "ts": us(task.launch_begin)}
+            {
+                **common,
+                "ph": "s",
+                "pid": self._pid(_CANN),
+                "tid": task.thread,
+                "ts": us(task.launch_begin),
+            }
         )
-        self.events.append({**common, "ph": "f", "bp": "e", "pid": pid, "tid": tid, "ts": us(task.begin)})
+        self.events.append(
+            {**common, "ph": "f", "bp": "e", "pid": pid, "tid": tid, "ts": us(task.begin)}
+        )
 
     def _device(self, device: int) -> None:
         label = f"NPU {device}"
@@ -172,7 +182,9 @@ class Timeline:
 
     def _overlap(self, device: int, label: str, shown: list[tuple[Task, Kernel]]) -> None:
         computing = intervals.union((t.begin, t.end) for t, k in shown if k.is_compute)
-        communication = intervals.union((t.begin, t.end) for t, k in shown if k.core == COMMUNICATION)
+        communication = intervals.union(
+            (t.begin, t.end) for t, k in shown if k.core == COMMUNICATION
+        )
         rows = {
             "Computing": computing,
             "Communication": communication,

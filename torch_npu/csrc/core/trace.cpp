@@ -12,6 +12,7 @@
 #include "core/device.h"
 #include "core/event.h"
 #include "core/route_stats.h"
+#include "core/softnpu_trace.h"
 #include "core/stream.h"
 
 namespace torch_npu::trace {
@@ -24,10 +25,12 @@ struct detail::Record {
   const Kind kind;
   const c10::Stream stream;
   const uint64_t correlation;
-  Event before;  // of a launch
+  Event before;  // of a launch, if softnpu records nothing
   Event after;
-  int64_t start_ns = 0;  // of a host kernel
+  uint64_t task = 0;     // of softnpu
+  int64_t start_ns = 0;  // of a host kernel, and of a launch that started no task
   int64_t end_ns = 0;
+  int64_t begin = 0;              // of a host kernel, in softnpu's clock
   std::atomic<bool> done{false};  // set after the end was written
 };
 
@@ -38,6 +41,7 @@ using detail::Record;
 struct State {
   std::mutex mutex;  // guards all below
   std::vector<std::shared_ptr<Record>> records;
+  std::unique_ptr<SoftnpuTrace> tasks;  // while it records on softnpu
   std::atomic<uint64_t> generation{0};  // written under the mutex
   std::atomic<bool> is_on{false};       // written under the mutex; while true it counts as a watcher
 };
@@ -110,8 +114,13 @@ class Anchors {
   std::array<std::optional<Anchor>, kMaxDevices> anchors_;
 };
 
-Activity activity_of(const Record& record, Anchors& anchors) {
-  Activity activity{record.name, record.kind, record.stream, record.start_ns, record.end_ns, record.correlation};
+Activity activity_of(const Record& record, const SoftnpuTrace::Runs& runs, Anchors& anchors) {
+  Activity activity{record.name,   record.kind,        record.stream, record.start_ns,
+                    record.end_ns, record.correlation, record.task};
+  if (const auto run = runs.find(record.task); run != runs.end()) {
+    activity.start_ns = run->second.start_ns;
+    activity.end_ns = run->second.end_ns;
+  }
   if (record.before.is_recorded()) {
     constexpr double kNsPerMs = 1e6;
     const auto duration = static_cast<int64_t>(elapsed_ms(record.before, record.after) * kNsPerMs);
@@ -127,23 +136,27 @@ Activity activity_of(const Record& record, Anchors& anchors) {
 void start() {
   std::lock_guard lock(state().mutex);
   state().records.clear();
+  state().tasks = nullptr;
+  state().tasks = SoftnpuTrace::start();
   state().generation.fetch_add(1, std::memory_order_relaxed);
   if (!state().is_on.exchange(true)) detail::watchers.fetch_add(1, std::memory_order_relaxed);
 }
 
 Recording stop() {
   std::vector<std::shared_ptr<Record>> records;
+  std::unique_ptr<SoftnpuTrace> tasks;  // while it records on softnpu
   {
     std::lock_guard lock(state().mutex);
     if (state().is_on.exchange(false)) detail::watchers.fetch_sub(1, std::memory_order_relaxed);
     records.swap(state().records);
   }
   Recording recording;
+  const SoftnpuTrace::Runs runs = tasks == nullptr ? SoftnpuTrace::Runs() : tasks->stop();
   Anchors anchors;
   for (const auto& record : records) {
     if (!record->done.load(std::memory_order_acquire)) continue;
     try {
-      recording.activities.push_back(activity_of(*record, anchors));
+      recording.activities.push_back(activity_of(*record, runs, anchors));
     } catch (const c10::Error& error) {
       recording.errors.push_back(record->name + ": " + error.what_without_backtrace());
     }
@@ -163,13 +176,24 @@ std::shared_ptr<Record> detail::begin_launch(const char* name, Kind kind, c10::S
                     kind == Kind::kCopy ? "" : name);
   if (!state().is_on.load(std::memory_order_relaxed)) return nullptr;
   auto record = make_record(name, kind, stream);
-  record->before.record(stream);
+  if (SoftnpuTrace::is_available()) {
+    record->task = SoftnpuTrace::recent_task();
+    record->start_ns = c10::getTime();
+  } else {
+    record->before.record(stream);
+  }
   return record;
 }
 
 void detail::end_launch(Record& record) noexcept {
   try {
-    record.after.record(record.stream);
+    if (SoftnpuTrace::is_available()) {
+      const uint64_t before = std::exchange(record.task, SoftnpuTrace::recent_task());
+      if (record.task == before) record.task = 0;  // such as a copy that the host did
+      record.end_ns = c10::getTime();
+    } else {
+      record.after.record(record.stream);
+    }
     record.done.store(true, std::memory_order_release);
   } catch (const std::exception&) {
     // The launch itself, or the next one, reports errors of the stream; the recording omits this activity.
@@ -183,11 +207,13 @@ std::shared_ptr<Record> detail::begin_host_kernel(const char* name, c10::DeviceI
   if (const auto colons = op.rfind(':'); colons != std::string_view::npos) op.remove_prefix(colons + 1);
   auto record = make_record("aicpu::" + std::string(op), Kind::kKernel, current_stream(device));
   record->start_ns = c10::getTime();
+  record->begin = SoftnpuTrace::now();
   return record;
 }
 
 void detail::end_host_kernel(Record& record) noexcept {
   record.end_ns = c10::getTime();
+  record.task = SoftnpuTrace::report_host_kernel(record.name.c_str(), record.stream, record.begin);
   record.done.store(true, std::memory_order_release);
 }
 

@@ -21,6 +21,7 @@ struct Activity {
   int64_t start_ns;  // of the host's wall clock, as c10::getTime()
   int64_t end_ns;
   uint64_t correlation;  // the innermost operator's id on the thread that started the work; 0: none
+  uint64_t task = 0;     // its number among softnpu's records; 0: none
 };
 
 struct Recording {

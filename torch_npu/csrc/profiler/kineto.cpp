@@ -45,6 +45,8 @@ class Session final : public libkineto::IActivityProfilerSession {
       activity.device = work.stream.device_index();
       activity.resource = static_cast<int32_t>(work.stream.id());
       activity.id = static_cast<int32_t>(work.correlation);
+      activity.addMetadataQuoted("stream", std::to_string(work.stream.id()));
+      if (work.task != 0) activity.addMetadataQuoted("task", std::to_string(work.task));
       if (operator_of && work.correlation != 0) activity.linked = operator_of(activity.id);
       logger.handleActivity(activity);
     }
