@@ -1,5 +1,6 @@
 #include <numeric>
 
+#include "base/text.h"
 #include "graph/lower/rows.h"
 
 namespace softnpu::graph {
@@ -10,7 +11,17 @@ bool is_floating(aclDataType dtype) {
 
 bool is_integral(aclDataType dtype) { return !is_floating(dtype) && dtype != ACL_BOOL; }
 
+void check_constant(const Ints& sizes, double times) {
+  constexpr double kMaxElements = 1 << 26;
+  for (const int64_t size : sizes) {
+    if (size < 0) throw Refused(text("a size of ", size));
+    times *= static_cast<double>(size);
+  }
+  if (times > kMaxElements) throw Refused(text("a constant of ", times, " elements is needed"));
+}
+
 Ints iota(int64_t count, int64_t first) {
+  check_constant({count});
   Ints values(static_cast<size_t>(count));
   std::iota(values.begin(), values.end(), first);
   return values;

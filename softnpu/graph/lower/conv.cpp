@@ -63,6 +63,9 @@ Ints Windows::positions(const Ints& image, const Ints& counts, bool is_column_ma
     for (size_t i = sizes.size(); --i > dim;) index /= sizes[i];
     return index % sizes[dim];
   };
+  check_constant(kernel, 1);
+  check_constant(image, 1);
+  check_constant(counts, static_cast<double>(volume(kernel)));
   Ints all;
   for (int64_t window = 0; window < volume(counts); ++window) {
     for (int64_t element = 0; element < volume(kernel); ++element) {

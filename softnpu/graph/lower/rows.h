@@ -32,6 +32,8 @@ std::span<const LowerRow> contrib_rows();  // of the domain com.microsoft
 
 bool is_integral(aclDataType dtype);
 bool is_floating(aclDataType dtype);
+// Refuses a constant of more elements than are made while a model is lowered; takes the product of `sizes`.
+void check_constant(const Ints& sizes, double times = 1);
 // [dim, dim + 1, ..) and the like.
 Ints iota(int64_t count, int64_t first = 0);
 // Indices in [-size, size) as indices in [0, size).

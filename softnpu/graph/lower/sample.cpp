@@ -72,6 +72,8 @@ void col2im(Call& call) {
   Builder& build = call.build();
   const Ints image = build.ints_of(call.in(1));
   const Ints block = build.ints_of(call.in(2));
+  check_constant(image);
+  check_constant(block);
   const Windows windows = Windows::read(call, image, block);
   Ints counts;
   for (size_t i = 0; i < image.size(); ++i) counts.push_back(windows.outputs(i, image[i]));
@@ -108,8 +110,10 @@ void affine_grid(Call& call) {
   const bool is_aligned = call.integer("align_corners", 0) != 0;
   const size_t dims = sizes.size() - std::min<size_t>(sizes.size(), 2);
   const Ints image(sizes.begin() + 2, sizes.end());
+  if (dims != 2 && dims != 3) throw Refused("images of two or three dimensions are implemented");
   const auto width = static_cast<int64_t>(dims) + 1;
   if (build.sizes(call.in(0)) != Ints{sizes[0], width - 1, width}) throw Refused("a matrix for each image is needed");
+  check_constant(image);
   const int64_t pixels = element_count(Dims(image));
   std::vector<double> base;
   for (int64_t pixel = 0; pixel < pixels; ++pixel) {
@@ -143,6 +147,7 @@ void deform_conv(Call& call) {
   const int64_t moved = call.integer("offset_group", 1);
   const int64_t taps = filter[2] * filter[3];
   const Ints counts = {windows.outputs(0, image[0]), windows.outputs(1, image[1])};
+  check_constant(counts, static_cast<double>(taps));
   const int64_t places = counts[0] * counts[1];
   if (moved < 1 || groups < 1 || x[1] % moved != 0 || filter[0] % groups != 0 || filter[1] * groups != x[1]) {
     throw Refused("the groups do not divide the channels");
@@ -190,6 +195,8 @@ void roi_align(Call& call) {
   if (grid < 1) throw Refused("sampling_ratio=0: the number of samples depends on the regions");
   const int64_t regions = build.dims(call.in(1))[0];
   const Ints counts = {height, width};
+  if (x.size() != 4) throw Refused("images of two dimensions are needed");
+  check_constant(counts, static_cast<double>(grid) * static_cast<double>(grid));
   std::vector<ValueId> axes;  // [R, cells, grid] for rows and columns
   for (int64_t dim = 0; dim < 2; ++dim) {
     const auto edge = [&](int64_t i) {

@@ -21,9 +21,9 @@ struct CompileOptions {
   std::vector<std::string> outputs;                  // "name of a node:index" or names of values; empty: the model's
   aclDataType output_dtype = ACL_DT_UNDEFINED;       // that all other outputs are cast to
   std::map<std::string, aclDataType> output_dtypes;  // of some outputs, named as in `outputs`
-  bool allows_hf32 = false;  // convolutions and products of float32 may have the precision of HF32
-  std::string aipp;                                  // path of a description of preprocessing
-  std::vector<std::string> passes_off;               // names of passes that do not run; "all"
+  bool allows_hf32 = false;             // convolutions and products of float32 may have the precision of HF32
+  std::string aipp;                     // path of a description of preprocessing
+  std::vector<std::string> passes_off;  // names of passes that do not run; "all"
   // Gets the text of the graph before the first pass and after each.
   std::function<void(std::string_view pass, const std::string& graph)> dump;
 };
