@@ -39,4 +39,6 @@ def test_the_dump_is_written(tmp_path):
     ran = run(tmp_path, "dump.py")
     assert ran.returncode == 0, ran.stderr
     names = [path.name for path in (tmp_path / "dumps").iterdir()]
-    assert [re.sub(r"\d{16}$", "T", name).split(".")[:2] for name in names] == [["Muls", "aclnnMuls"]]
+    assert [re.sub(r"\d{16}$", "T", name).split(".")[:2] for name in names] == [
+        ["Muls", "aclnnMuls"]
+    ]
