@@ -39,7 +39,8 @@ def test_an_overflow_has_its_operator_module_and_line(tmp_path):
     assert first[0].endswith("-> float32[2, 4]: infinite or NaN")
     assert first[1] == "  module: 1 (Scale)"
     assert first[2] == f"  at {tmp_path}/script.py:5: return x * 1e30  # here"
-    assert "1 overflows at 1 places" in ran.stdout
+    # The second is the gradient of the weights: 1e30 of 1e18.
+    assert "2 overflows at 2 places" in ran.stdout
 
 
 def test_an_overflow_of_the_backward_pass_has_the_line_of_its_forward_pass(tmp_path):

@@ -21,9 +21,14 @@ from torch.utils._pytree import tree_leaves
 from torch_npu._core import state
 
 _FLAG = 1  # OverflowCheck::kFlag of torch_npu/csrc/core/overflow.h
+# In a checkout the package's files are links.
 _PACKAGES = tuple(
-    str(Path(package).resolve()) + os.sep
-    for package in (torch.__path__[0], Path(__file__).parents[1])
+    str(folder) + os.sep
+    for folder in (
+        Path(torch.__path__[0]).resolve(),
+        Path(__file__).parents[1],
+        Path(__file__).resolve().parents[1],
+    )
 )
 _FRAME = re.compile(r'File "(?P<file>.+)", line (?P<line>\d+), in .*\n\s*(?P<code>.*)')
 
@@ -124,9 +129,12 @@ class Watch(TorchDispatchMode):
         inputs = [leaf for leaf in tree_leaves((args, kwargs)) if _is_floating_npu(leaf)]
         # The program's own infinities, and those that an earlier operator made.
         was_finite = all(bool(torch.isfinite(leaf).all()) for leaf in inputs)
+        native = state.native()
+        if not was_finite:  # the check itself, which computes, has set the flag
+            for device in {leaf.device.index for leaf in inputs}:
+                native.clear_overflow_flag(device)
         result = func(*args, **kwargs)
         results = [leaf for leaf in tree_leaves((result, args)) if _is_floating_npu(leaf)]
-        native = state.native()
         overflowed = False
         for device in {leaf.device.index for leaf in results}:
             if native.overflow_flag(device):
