@@ -112,7 +112,7 @@ def _choices(rows: int, words: int) -> dict[str, Pair]:
     labels = logits.softmax(-1)
 
     def chosen() -> Tensor:
-        ordered, order = logits.sort(-1, stable=True)
+        ordered, order = logits.sort(dim=-1, stable=True)
         ordered = ordered.masked_fill(ordered < ordered.gather(1, words - k[:, None]), -math.inf)
         left = ordered.softmax(-1).cumsum(-1) <= 1 - p[:, None]
         left[:, -1] = False

@@ -58,8 +58,10 @@ _PYTHON_DEFAULTS = {"None": "None", "True": "True", "False": "False"}
 _TENSOR = BaseType(BaseTy.Tensor)
 _GRAD = re.compile(r"^grad(\d*)$")
 _RESULT = re.compile(r"^result(\d*)$")
-# What a formula reads of an argument: its sizes, its type, the other truth value.
-_PROPERTY = re.compile(r"^(?:(?P<of>\w+)_(?P<what>sizes|dtype)|(?P<what_not>not)_(?P<flag>\w+))$")
+# What a formula reads of an argument: its sizes, its first or second one, its type, the other truth value.
+_PROPERTY = re.compile(
+    r"^(?:(?P<of>\w+)_(?P<what>sizes|size0|size1|dtype)|(?P<what_not>not)_(?P<flag>\w+))$"
+)
 # Which of its gradients a formula has to give.
 ASKED = "asked"
 

@@ -294,7 +294,7 @@ class Property:
 
     name: str  # as the formula writes it: "self_sizes", "self_dtype", "not_transpose_first"
     of: str  # the argument
-    what: str  # "sizes", "dtype", "not"
+    what: str  # "sizes", "size0", "size1", "dtype", "not"
 
 
 @dataclass(frozen=True)

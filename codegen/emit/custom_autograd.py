@@ -24,6 +24,8 @@ def _kept(operator: CustomOperator, gradients: Gradients) -> list[CustomArgument
 
 _PROPERTIES = {
     "sizes": ("std::vector<c10::SymInt>", "{}.sym_sizes().vec()"),
+    "size0": ("c10::SymInt", "{}.sym_size(0)"),
+    "size1": ("c10::SymInt", "{}.sym_size(1)"),
     "dtype": ("at::ScalarType", "{}.scalar_type()"),
     "not": ("bool", "!{}"),
 }

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from torch.autograd import gradcheck
 
 import torch_npu
-from tests.capability import composed_cases, served_cases, test_npu_composed_writes
+from tests.capability import composed_families, test_npu_composed_writes
 from torch_npu import accuracy
 from torch_npu.accuracy import Tolerance
 
@@ -433,9 +433,7 @@ CACHES = {
 }
 # Checked in test_npu_composed.py and test_npu_composed_writes.py.
 COMPOSED = test_npu_composed_writes.TESTED | {
-    name.split("-")[0]
-    for family in (composed_cases.FAMILIES | served_cases.FAMILIES).values()
-    for name in family
+    name.split("-")[0] for name in composed_families.CASES
 }
 # Checked in test_scatter_nd_update.py.
 INDEXING = {"npu_scatter_nd_update", "npu_scatter_nd_update_"}

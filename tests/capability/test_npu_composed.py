@@ -5,13 +5,11 @@ import torch
 from torch.autograd import gradcheck
 
 import torch_npu
-from tests.capability import composed_cases, served_cases
+from tests.capability.composed_families import CASES, FAMILIES
 from torch_npu import accuracy
 from torch_npu.accuracy import Tolerance
 
 OPS = torch.ops.npu
-FAMILIES = composed_cases.FAMILIES | served_cases.FAMILIES
-CASES = {name: case for family in FAMILIES.values() for name, case in family.items()}
 OVERLOADS = {"npu_max": "dim", "npu_min": "dim"}
 CHECKS = ("test_schema", "test_faketensor", "test_aot_dispatch_dynamic")
 

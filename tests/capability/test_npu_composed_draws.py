@@ -7,6 +7,7 @@ import torch
 from dev.files import commit_count
 
 from tests.capability import composed_cases as plain
+from tests.capability import more_cases, product_cases
 from tests.capability import served_cases as served
 from tests.capability.test_npu_composed import cast, check, listed, operator
 
@@ -105,14 +106,14 @@ def group_norm(rng):
         tensor(rng, channels),
         groups,
     )
-    return plain.group_norm_silu, args, {}
+    return product_cases.group_norm_silu, args, {}
 
 
 def batched(rng):
     b, m, k, n = (rng.randint(1, 9) for _ in range(4))
     parts = rng.choice([f for f in range(1, b + 1) if b % f == 0])
     return (
-        plain.batched,
+        product_cases.batched,
         (tensor(rng, m, b, k), tensor(rng, b, k, n)),
         {"perm_x1": [1, 0, 2], "batch_split_factor": parts},
     )
@@ -171,7 +172,11 @@ def mrope(rng):
 
 def mx(rng):
     x = tensor(rng, *sizes(rng, 0, 2), rng.randint(1, 100) * 2)
-    return served.mx, (x,), {"axis": rng.randrange(x.dim()), "dst_type": rng.choice([23, 24, 296])}
+    return (
+        more_cases.mx,
+        (x,),
+        {"axis": rng.randrange(x.dim()), "dst_type": rng.choice([23, 24, 296])},
+    )
 
 
 KINDS = {

@@ -5,6 +5,7 @@
 #include <torch/csrc/Storage.h>
 #include <torch/csrc/utils/pybind.h>
 
+#include "core/format.h"
 #include "core/format_clone.h"
 #include "core/storage.h"
 
@@ -39,8 +40,9 @@ at::Tensor weak_ref(const at::Tensor& tensor) {
   TORCH_CHECK_TYPE(tensor.is_privateuseone() && tensor.layout() == at::kStrided,
                    "_weak_ref_tensor: a dense npu tensor is taken, not one on ", tensor.device());
   const c10::Storage& storage = tensor.storage();
+  void* const bytes = mutable_bytes_of(*storage.unsafeGetStorageImpl(), BytesLayout::kPlain);
   at::Tensor weak = at::detail::make_tensor<c10::TensorImpl>(
-      c10::Storage(make_storage(storage.nbytes(), c10::DataPtr(storage.mutable_data(), tensor.device()))),
+      c10::Storage(make_storage(storage.nbytes(), c10::DataPtr(bytes, tensor.device()))),
       c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), tensor.dtype());
   weak.unsafeGetTensorImpl()->set_sizes_and_strides(tensor.sizes(), tensor.strides(), tensor.storage_offset());
   return weak;

@@ -2,6 +2,8 @@
 
 import torch
 
+from torch_npu.npu import unavailable_reason
+
 __all__: list[str] = []
 
 
@@ -14,5 +16,5 @@ def _register_atb_extensions() -> None:
     if not hasattr(torch.ops.atb, "_npu_reshape_and_cache"):
         raise RuntimeError(
             "The operators of namespace atb are not registered: torch_npu's native library is not loaded "
-            f"({torch.npu.unavailable_reason()})"
+            f"({unavailable_reason()})"
         )

@@ -1,0 +1,8 @@
+"""All families of cases of composed operators."""
+
+from tests.capability import composed_cases, more_cases, product_cases, served_cases
+
+FAMILIES = (
+    composed_cases.FAMILIES | product_cases.FAMILIES | served_cases.FAMILIES | more_cases.FAMILIES
+)
+CASES = {name: case for family in FAMILIES.values() for name, case in family.items()}
