@@ -113,7 +113,15 @@ OWN = {
 def sources() -> dict[Path, Source]:
     texts = {
         path: path.read_text()
-        for folder in ("ascendcl", "op_compiler", "nnopbase", "ccl", "companions", "monitor", "prof")
+        for folder in (
+            "ascendcl",
+            "op_compiler",
+            "nnopbase",
+            "ccl",
+            "companions",
+            "monitor",
+            "prof",
+        )
         for path in (ROOT / "softnpu" / folder).rglob("*.cpp")
     }
     known = noexcept_of_headers()
