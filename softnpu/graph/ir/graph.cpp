@@ -16,12 +16,18 @@ Bytes copy_bytes(const void* data, size_t size) {
 
 int64_t element_count(const Dims& dims) {
   int64_t count = 1;
-  for (const int64_t size : dims) count *= size;
-  return count;
+  bool fits = true;
+  for (const int64_t size : dims) {
+    if (size == 0) return 0;
+    fits = fits && !__builtin_mul_overflow(count, size, &count);
+  }
+  return fits ? count : INT64_MAX;
 }
 
 size_t byte_count(const Value& value) {
-  return static_cast<size_t>(element_count(value.dims)) * aclDataTypeSize(value.dtype);
+  size_t bytes = 0;
+  const auto count = static_cast<size_t>(element_count(value.dims));
+  return __builtin_mul_overflow(count, aclDataTypeSize(value.dtype), &bytes) ? SIZE_MAX : bytes;
 }
 
 ValueId Graph::root(ValueId id) const {

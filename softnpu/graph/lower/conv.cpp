@@ -25,9 +25,14 @@ Windows Windows::read(Call& call, const Ints& image, const Ints& kernel) {
       pads.size() != 2 * dims) {
     throw Refused(text("the kernel, strides, dilations or pads do not have ", dims, " dimensions"));
   }
-  const auto is_bad = [](int64_t size) { return size < 1; };
+  // Sums and products of them fit into 64 bits.
+  const auto is_bad = [](int64_t size) { return size < 1 || size > 1 << 20; };
+  const auto is_far = [](int64_t size) { return size < -(1 << 20) || size > 1 << 20; };
+  if (std::ranges::any_of(pads, is_far) || std::ranges::any_of(kernel, is_bad)) {
+    throw Refused("kernels and pads are at most 2^20");
+  }
   if (std::ranges::any_of(made.strides, is_bad) || std::ranges::any_of(made.dilations, is_bad)) {
-    throw Refused("strides and dilations have to be positive");
+    throw Refused("strides and dilations are 1 to 2^20");
   }
   const std::string mode = call.words("auto_pad", "NOTSET");
   for (size_t i = 0; i < dims; ++i) {

@@ -70,9 +70,11 @@ double weight(const Resampling& how, double distance) {
 
 // [wanted, size]: the weight of each element in each result.
 std::vector<double> matrix(const Resampling& how, const Axis& axis) {
+  check_constant({axis.wanted, axis.size});
   std::vector<double> all(static_cast<size_t>(axis.wanted * axis.size), 0);
   const double stretch = how.antialias && axis.scale < 1 ? axis.scale : 1;
   const double radius = (how.mode == "cubic" ? 2 : 1) / stretch;
+  check_constant({axis.wanted}, radius);
   for (int64_t row = 0; row < axis.wanted; ++row) {
     const double x = source(how, axis, row);
     double sum = 0;
@@ -131,7 +133,8 @@ void apply(Call& call, const Resampling& how, const std::vector<Axis>& axes) {
   Builder& build = call.build();
   ValueId y = call.in(0);
   for (const Axis& axis : axes) {
-    if (axis.wanted < 0) throw Refused("a size is negative");
+    check_constant({axis.wanted});
+    if (axis.size == 0 && axis.wanted > 0) throw Refused("an image without elements becomes larger");
     const bool is_unchanged = axis.size == axis.wanted && axis.scale == 1 && how.positions != "tf_crop_and_resize";
     if (!is_unchanged) y = resampled(build, y, how, axis);
   }

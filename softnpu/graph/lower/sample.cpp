@@ -60,6 +60,7 @@ void center_crop_pad(Call& call) {
   Ints after = before;
   for (size_t i = 0; i < axes.size(); ++i) {
     const int64_t axis = Builder::index(axes[i], rank);
+    check_constant({wanted[i]});
     const int64_t missing = wanted[i] - build.dims(x)[axis];
     before[axis] = missing < 0 ? -(-missing / 2) : missing / 2;
     after[axis] = missing - before[axis];

@@ -84,7 +84,7 @@ void Reader::append(std::vector<float>* out) {
   const size_t count = bytes_.size() / sizeof(float);
   const size_t before = out->size();
   out->resize(before + count);
-  std::memcpy(out->data() + before, bytes_.data(), count * sizeof(float));
+  if (count > 0) std::memcpy(out->data() + before, bytes_.data(), count * sizeof(float));
 }
 
 void Reader::append(std::vector<double>* out) {
@@ -95,7 +95,7 @@ void Reader::append(std::vector<double>* out) {
   const size_t count = bytes_.size() / sizeof(double);
   const size_t before = out->size();
   out->resize(before + count);
-  std::memcpy(out->data() + before, bytes_.data(), count * sizeof(double));
+  if (count > 0) std::memcpy(out->data() + before, bytes_.data(), count * sizeof(double));
 }
 
 }  // namespace softnpu::graph::onnx
