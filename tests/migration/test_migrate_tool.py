@@ -122,7 +122,13 @@ def test_exit_codes_and_json(tmp_path, capsys):
     assert main(["--json", str(good), str(absent), str(tmp_path / "none.py")]) == 2
     parsed = json.loads(capsys.readouterr().out)
     assert parsed["files"][str(absent)] == [
-        {"line": 2, "column": 0, "what": "torch.cuda.list_gpu_processes", "status": "absent", "on_npu": ""}
+        {
+            "line": 2,
+            "column": 0,
+            "what": "torch.cuda.list_gpu_processes",
+            "status": "absent",
+            "on_npu": "",
+        }
     ]
     assert list(parsed["errors"]) == [str(tmp_path / "none.py")]
 
