@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-// Writes what the dump `data`, a whole file of `length` bytes, holds as JSON to the file `jsonPath`: version, dump_time,
-// op_name, input, output. Returns 0, or 1 if it is no dump of softnpu or if the file cannot be written.
+// Writes what the dump `data`, a whole file of `length` bytes, holds as JSON to the file `jsonPath`: version,
+// dump_time, op_name, input, output. Returns 0, or 1 if it is no dump of softnpu or if the file cannot be written.
 ACL_FUNC_VISIBILITY int ParseDumpProtoToJson(const char* data, size_t length, const char* jsonPath);
 
 #ifdef __cplusplus
