@@ -9,9 +9,8 @@ from torch_npu import softnpu
 from torch_npu._core import environment
 from torch_npu.accuracy import command_line as accuracy
 from torch_npu.ascendc import command_line as ascendc
-from torch_npu.tools import overflow
 from torch_npu.tools.migrate import __main__ as migrate
-from torch_npu.utils import collect_env, doctor
+from torch_npu.utils import collect_env, doctor, overflow_command
 from torch_npu.version import __version__
 
 PROGRAM = "torch-npu"
@@ -79,7 +78,8 @@ COMMANDS = {
         "what in a program is written for CUDA, and what it is on npu",
     ),
     "overflow": Command(
-        overflow.main, "runs a script; which operator, module and line made infinities or NaN"
+        overflow_command.main,
+        "runs a script; which operator, module and line made infinities or NaN",
     ),
     "ascendc": Command(ascendc.main, "compiles kernels in Ascend C; the command ascendc"),
 }

@@ -7,6 +7,7 @@
 
 #include "core/acl.h"
 #include "core/device.h"
+#include "core/format.h"
 #include "core/stream.h"
 
 namespace torch_npu::custom {
@@ -35,7 +36,7 @@ Tensor npu_get_float_status(const Tensor& input, int64_t /*mode*/) {
   Tensor status = at::empty({kWords}, words_of(input, at::kInt));
   bind_device(input.device().index());
   const Enqueue enqueue(current_stream(input.device().index()));
-  acl_check(aclrtGetOverflowStatus(status.mutable_data_ptr(), status.nbytes(), enqueue.handle()),
+  acl_check(aclrtGetOverflowStatus(mutable_plain_data(status), status.nbytes(), enqueue.handle()),
             "aclrtGetOverflowStatus");
   return status;
 }

@@ -12,6 +12,7 @@ import sys
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch.nn.modules import module as global_hooks
@@ -147,7 +148,8 @@ class Watch(TorchDispatchMode):
 
     def _add(self, op: str, result: torch.Tensor) -> None:
         node = torch._C._current_autograd_node()
-        if node is not None and (lines := node.metadata.get("traceback_")):
+        metadata: Any = {} if node is None else node.metadata
+        if lines := metadata.get("traceback_"):
             frames = [
                 (found["file"], int(found["line"]), found["code"])
                 for found in filter(None, map(_FRAME.search, lines))
