@@ -13,6 +13,7 @@ import torch
 from torch import profiler as torch_profiler
 
 from torch_npu import npu
+from torch_npu._core import environment
 from torch_npu.profiler import tree
 from torch_npu.profiler.config import ProfilerActivity, _ExperimentalConfig, supported_activities
 from torch_npu.profiler.device import DeviceProfile
@@ -193,8 +194,9 @@ class profile(torch_profiler.profile):  # noqa: N801 - the name is PyTorch's
             info["rank_id"] = rank
         name = "profiler_info.json" if rank is None else f"profiler_info_{rank}.json"
         (run / name).write_text(json.dumps(info, indent=4))
+        known = dict(environment.all_set())
         metadata = {
-            "ENV_VARIABLES": {name: os.environ.get(name, "") for name in _ENVIRONMENT},
+            "ENV_VARIABLES": {name: known.get(name, "") for name in _ENVIRONMENT},
             **self._metadata,
         }
         (run / "profiler_metadata.json").write_text(json.dumps(metadata, indent=4))
