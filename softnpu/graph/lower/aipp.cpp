@@ -155,8 +155,8 @@ const std::map<std::string, Setter>& setters() {
   return table;
 }
 
-Status wrong(size_t line, std::string sentence) {
-  return {ACL_ERROR_INVALID_PARAM, text("--insert_op_conf: line ", line, ": ", std::move(sentence))};
+Status wrong(size_t line, const std::string& sentence) {
+  return {ACL_ERROR_INVALID_PARAM, text("--insert_op_conf: line ", line, ": ", sentence)};
 }
 
 Status set(const Word& key, const Word& value, Aipp* out) {
