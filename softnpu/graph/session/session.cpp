@@ -25,9 +25,11 @@ void set_sizes(const Value& value, aclTensor* tensor) {
   tensor->dtype = value.dtype;
   tensor->format = ACL_FORMAT_ND;
   tensor->strides = Dims(value.dims.size());
-  int64_t stride = 1;
-  for (size_t i = value.dims.size(); i-- > 0; stride *= std::max<int64_t>(value.dims[i], 1))
-    tensor->strides[i] = stride;
+  // Unsigned: of a value without elements they may not fit, and address nothing.
+  uint64_t stride = 1;
+  for (size_t i = value.dims.size(); i-- > 0; stride *= static_cast<uint64_t>(std::max<int64_t>(value.dims[i], 1))) {
+    tensor->strides[i] = static_cast<int64_t>(stride);
+  }
 }
 
 // What a run may write to a value without elements.
