@@ -270,7 +270,8 @@ def test_random_choices_are_elements_that_are_true(count):
     assert torch.equal(again, indices)
 
 
-T = torch.ones(2, 3, device="npu") if torch_npu.npu.is_available() else None
+# A test of the recipes reads this file without a device.
+T = torch.ones(2, 3, device="npu") if hasattr(torch_npu, "npu") else None
 
 
 @pytest.mark.parametrize(

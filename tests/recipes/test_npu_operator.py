@@ -79,9 +79,10 @@ def test_the_outputs_are_a_function_of_shapes(copy):
     assert errors(source, include, *PLUGIN) == ""
 
 
-def packet_of(name, refused):
-    """The operator ``name`` with those overloads that are refused; if there are none, with the default one."""
-    found = [full for full in refused if full.partition("::")[2].partition(".")[0] == name]
+def packet_of(name, entries, refused):
+    """The operator ``name`` with the overloads of ``entries`` and of ``refused``; if there are none, the default one."""
+    known = [*(f"npu::{entry}" for entry in entries), *refused]
+    found = [full for full in known if full.partition("::")[2].partition(".")[0] == name]
     namespace = found[0].partition("::")[0] if found else "npu"
     overloads = [full.partition(".")[2] or "default" for full in found] or ["default"]
     return SimpleNamespace(_qualified_op_name=f"{namespace}::{name}", overloads=lambda: overloads)
@@ -94,7 +95,10 @@ def test_the_cases_are_asked_for_and_say_what_is_computed(copy, monkeypatch):
     rest = tuple(without_entry(found, official_schemas()))
     exec(python.python(found, rest)["custom_ops.py"].partition("\n\n\n")[0], listed)
     # The test file needs only the names until one of its tests runs.
-    packets = {name: packet_of(name, listed["NOT_IMPLEMENTED"]) for name in listed["__all__"]}
+    entries = [o.name for o in found]
+    packets = {
+        name: packet_of(name, entries, listed["NOT_IMPLEMENTED"]) for name in listed["__all__"]
+    }
     names_of_operators = SimpleNamespace(
         __all__=listed["__all__"], NOT_IMPLEMENTED=listed["NOT_IMPLEMENTED"], **packets
     )
