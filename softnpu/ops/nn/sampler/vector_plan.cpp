@@ -109,7 +109,7 @@ double work_of(const SamplerProblem& p) {
 
 // Positions per piece of a loop: whole blocks, about four pieces a thread.
 int64_t piece_of(int64_t positions, int threads) {
-  return kSampledBlock * std::max<int64_t>(1, blocks_of(positions) / (4 * threads));
+  return kSampledBlock * std::max<int64_t>(1, blocks_of(positions) / (int64_t{4} * threads));
 }
 
 // Calls work(part) for all positions; where there are fewer blocks than threads, channels are divided, too.
