@@ -36,7 +36,7 @@ Ints broadcast_sizes(const Ints& a, const Ints& b) {
   return whole;
 }
 
-int64_t CheckedDims::operator[](int64_t dim) const {
+int64_t CheckedDims::at(int64_t dim) const {
   if (dim >= 0 && dim < static_cast<int64_t>(dims_.size())) return dims_[dim];
   throw Refused(text("dimension ", dim, " of a tensor of ", dims_.size(), " dimensions"));
 }

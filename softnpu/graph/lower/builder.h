@@ -1,6 +1,8 @@
 #pragma once
 // Builds a graph: adds nodes, whose results' types and sizes are inferred, and computes values that decide sizes.
 
+#include <concepts>
+#include <cstdint>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -23,7 +25,11 @@ struct Refused : std::runtime_error {
 class CheckedDims {
  public:
   explicit CheckedDims(const Dims& dims) : dims_(dims) {}
-  int64_t operator[](int64_t dim) const;
+  template <std::integral Index>
+  int64_t operator[](Index dim) const {
+    return at(static_cast<int64_t>(dim));
+  }
+  int64_t at(int64_t dim) const;
   size_t size() const { return dims_.size(); }
   operator const Dims&() const { return dims_; }
 

@@ -79,6 +79,7 @@ void scan_of_batches(Call& call) {
   };
   const auto stacked = [&](const std::vector<ValueId>& parts) {
     std::vector<Operand> operands;
+    operands.reserve(parts.size());
     for (const ValueId one : parts) operands.push_back({one});
     return build.emit("Pack", std::move(operands), {{"axis", int64_t{0}}});
   };

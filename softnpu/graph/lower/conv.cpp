@@ -229,7 +229,7 @@ void conv_transpose(Call& call) {
   Ints after = {0, 0};
   for (size_t i = 0; i < dims; ++i) {
     before.push_back(-first[i]);
-    after.push_back(first[i] + sizes[i] - build.dims(y)[static_cast<int64_t>(2 + i)]);
+    after.push_back(first[i] + sizes[i] - build.dims(y)[2 + i]);
   }
   y = padded(build, y, before, after, 0);
   if (call.has(2)) y = build.add(y, along(build, call.in(2), 1, build.rank(y)));

@@ -56,7 +56,7 @@ void reshape(Call& call) {
     for (size_t i = 0; i < sizes.size(); ++i) {
       if (sizes[i] != 0) continue;
       if (static_cast<int64_t>(i) >= build.rank(call.in(0))) throw Refused("a size of 0 copies no dimension");
-      sizes[i] = build.dims(call.in(0))[static_cast<int64_t>(i)];
+      sizes[i] = build.dims(call.in(0))[i];
     }
   }
   call.set(build.view(call.in(0), sizes));
