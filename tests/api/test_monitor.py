@@ -146,7 +146,9 @@ def test_hostile_pages_are_skipped():
             assert process.stdout.readline() == "ready\n"
             answer = smi("info", "--json")
             assert answer.returncode == 0, answer.stderr
-            assert str(process.pid) not in answer.stdout
+            devices = json.loads(answer.stdout)["devices"]
+            listed = {each["pid"] for one in devices for each in one["processes"]}
+            assert process.pid not in listed
             process.stdin.close()
 
 
@@ -157,15 +159,26 @@ def test_hostile_pages_are_skipped():
     "torch.npu.power_draw",
     "torch.npu.clock_rate",
 )
+def agree(read, seen) -> None:
+    """Two readings are equal once: other programs of this machine may change the load between them."""
+    for _ in range(20):
+        pair = read(), seen()
+        if pair[0] == pair[1]:
+            return
+        time.sleep(0.3)
+    assert pair[0] == pair[1]
+
+
 def test_the_functions_agree_with_npu_smi():
+    def share():
+        one = device(0)
+        return 100 * one["memory_used_bytes"] // one["memory_total_bytes"]
+
     held = torch.empty(HELD, dtype=torch.uint8, device="npu")
-    seen = device(0)
-    share = 100 * seen["memory_used_bytes"] // seen["memory_total_bytes"]
-    assert share > 0
-    assert torch.npu.memory_usage() == share
-    assert held.nbytes <= seen["memory_used_bytes"]
+    assert held.nbytes <= device(0)["memory_used_bytes"]
+    agree(torch.npu.memory_usage, share)
+    assert torch.npu.memory_usage() > 0
     time.sleep(2.1)  # then the load is measured anew
-    assert torch.npu.utilization("npu:0") == 0
     matrix = torch.ones(1024, 1024, device="npu")
     loads = []
     for _ in range(5):
@@ -175,10 +188,9 @@ def test_the_functions_agree_with_npu_smi():
     assert max(loads) > 0
     torch.npu.synchronize()
     time.sleep(2.1)
-    idle = device(0)["modelled"]
-    assert torch.npu.temperature() == idle["temperature_c"]
-    assert torch.npu.power_draw() == 1000 * idle["power_w"]
-    assert torch.npu.clock_rate() == idle["core_mhz"]
+    agree(torch.npu.temperature, lambda: device(0)["modelled"]["temperature_c"])
+    agree(torch.npu.power_draw, lambda: round(1000 * device(0)["modelled"]["power_w"]))
+    agree(torch.npu.clock_rate, lambda: device(0)["modelled"]["core_mhz"])
 
 
 @pytest.mark.parametrize(

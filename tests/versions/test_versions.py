@@ -99,7 +99,87 @@ def test_every_operator_has_a_call_or_a_reason() -> None:
     assert not by_hand, f"operators on lists have to be called: {by_hand}"
 
 
+def convolved(dims: int) -> dict:
+    """Arguments of a convolution of one image of 2 channels and size 4 to 3 channels."""
+    return {
+        "input": torch.randn(1, 2, *[4] * dims),
+        "weight": torch.randn(3, 2, *[3] * dims),
+        "bias": torch.randn(3),
+        "stride": [1] * dims,
+        "padding": [1] * dims,
+        "dilation": [1] * dims,
+        "groups": 1,
+    }
+
+
 NPU_CALLS = {
+    "npu::_npu_index_add_": lambda: {
+        "input": torch.randn(3, 4),
+        "index": torch.tensor([[2, 0]]),
+        "source": torch.randn(1, 2, 4),
+    },
+    "npu::copy_memory_": lambda: {"input": torch.randn(3, 4), "src": torch.randn(3, 4)},
+    "npu::npu_broadcast.out": lambda: {
+        "input": torch.randn(2, 6),
+        "size": [3, 2, 6],
+        "out": torch.empty(3, 2, 6),
+    },
+    "npu::npu_conv2d.out": lambda: {**convolved(2), "out": torch.empty(1, 3, 4, 4)},
+    "npu::npu_conv3d.out": lambda: {**convolved(3), "out": torch.empty(1, 3, 4, 4, 4)},
+    "npu::npu_dtype_cast_": lambda: {"input": torch.randn(4), "src": torch.arange(4)},
+    "npu::npu_gather_pa_kv_cache": lambda: {
+        "key_cache": torch.randn(6, 3, 2, 4),
+        "value_cache": torch.randn(6, 3, 2, 5),
+        "block_tables": torch.tensor([[5, 0, 3], [2, 1, -1]]),
+        "seq_lens": torch.tensor([7, 4]),
+        "key": torch.zeros(11, 2, 4),
+        "value": torch.zeros(11, 2, 5),
+    },
+    "npu::npu_indexing.out": lambda: {
+        "input": torch.randn(2, 6),
+        "begin": [0, 1],
+        "end": [2, 5],
+        "strides": [1, 2],
+        "out": torch.empty(2, 2),
+    },
+    "npu::npu_quant_scatter_": lambda: {
+        "input": torch.zeros(2, 5, 3, dtype=torch.int8),
+        "indices": torch.tensor([0, 4]),
+        "updates": torch.ones(2, 1, 3),
+        "quant_scales": torch.full((3,), 0.5),
+    },
+    "npu::npu_reshape.out": lambda: {
+        "input": torch.randn(2, 6),
+        "shape": [3, 4],
+        "out": torch.empty(3, 4),
+    },
+    "npu::npu_sim_exponential_": lambda: {"input": torch.randn(4)},
+    "npu::npu_slice.out": lambda: {
+        "input": torch.randn(2, 6),
+        "offsets": [0, 1],
+        "size": [2, 3],
+        "out": torch.empty(2, 3),
+    },
+    "npu::npu_sort_v2.out": lambda: {"input": torch.randn(2, 6), "out": torch.empty(2, 6)},
+    "npu::npu_stride_copy.out": lambda: {
+        "input": torch.randn(2, 6),
+        "shape": [2, 2],
+        "stride": [3, 1],
+        "storage_offset": 1,
+        "out": torch.empty(2, 2),
+    },
+    "npu::npu_view_copy": lambda: {
+        "input": torch.randn(3, 4),
+        "other": torch.randn(3, 4),
+        "non_blocking": False,
+    },
+    "npu::one_": lambda: {"input": torch.randn(3)},
+    "npu::scatter_update_": lambda: {
+        "input": torch.zeros(2, 5, 3),
+        "indices": torch.tensor([1, 3]),
+        "updates": torch.ones(2, 2, 3),
+        "axis": 1,
+    },
     "npu::npu_format_cast_": lambda: {"input": torch.randn(3), "src": torch.randn(3)},
     "npu::npu_format_cast_.acl_format": lambda: {"input": torch.randn(2, 3), "acl_format": 2},
     "npu::npu_scatter_nd_update_": lambda: {

@@ -149,6 +149,7 @@ Recording stop() {
     std::lock_guard lock(state().mutex);
     if (state().is_on.exchange(false)) detail::watchers.fetch_sub(1, std::memory_order_relaxed);
     records.swap(state().records);
+    tasks = std::move(state().tasks);
   }
   Recording recording;
   const SoftnpuTrace::Runs runs = tasks == nullptr ? SoftnpuTrace::Runs() : tasks->stop();
