@@ -116,6 +116,18 @@ def _images() -> list[TypeCase]:
             computes=False,
         ),
         TypeCase(
+            "softnpuMaxPool",
+            (IMAGE,),
+            lambda x: F.max_pool2d(x, 3, 2, 1),
+            {"ksize": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1], "dilations": [1, 1]},
+        ),
+        TypeCase(
+            "softnpuAttention",
+            (*(normal(2, 3, n, 8, seed=n) for n in (5, 7)), normal(2, 3, 7, 8), normal(2, 3, 5, 7)),
+            lambda q, k, v, bias: F.scaled_dot_product_attention(q, k, v, bias, scale=0.5),
+            {"scale": 0.5},
+        ),
+        TypeCase(
             "MaxPoolGradWithArgmaxV1",
             (IMAGE, normal(2, 4, 4, 4), torch.zeros(2, 4, 4, 2, dtype=torch.uint16)),
             lambda x, *_: x,
