@@ -91,11 +91,16 @@ def test_third_party_libraries_are_outside_the_cann_folder():
     assert cann == {
         "libacl_op_compiler.so",
         "libacl_tdt_channel.so",
+        "libascend_dump_parser.so",
+        "libascend_hal.so",
         "libascendcl.so",
+        "libdcmi.so",
         "libge_runner.so",
         "libgraph.so",
         "libhccl.so",
         "libhcomm.so",
+        "libms_tools_ext.so",
+        "libmsprofiler.so",
         "libnnopbase.so",
         "libopapi.so",
     }
