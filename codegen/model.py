@@ -133,6 +133,7 @@ class Settings:
     symint: frozenset[str]  # of those written by hand: they take SymInts
     boxed: frozenset[str]  # CPU kernels that stay with the boxed fallback
     as_on_cpu: frozenset[str]  # decomposed by PyTorch, but boxed here
+    decomposed: frozenset[str]  # by PyTorch as for other devices, in place of the CPU's kernel
     takes_cpu_tensors: frozenset[str]  # CPU tensors may stand beside npu tensors
     dense_on_cpu: frozenset[str]  # CPU kernels that read strided tensors as if they were dense
     dense_weights_on_cpu: frozenset[str]  # those that read optional ones so

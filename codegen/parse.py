@@ -20,7 +20,7 @@ from codegen.model import AclnnOperator, CustomOperator, Kernel, Operator, Route
 from codegen.official import check_entries
 
 _LISTS = (
-    "supported", "supported_derived", "autograd", "symint", "boxed", "as_on_cpu", "takes_cpu_tensors",
+    "supported", "supported_derived", "autograd", "symint", "boxed", "as_on_cpu", "decomposed", "takes_cpu_tensors",
     "dense_on_cpu", "dense_weights_on_cpu", "dense_lists_on_cpu", "streaming_on_cpu",
 )  # fmt: skip
 _TEXTS = ("backend", "cpp_namespace")
@@ -96,7 +96,8 @@ def read_settings(path: Path, functions: ParsedYaml) -> Settings:
     known = {str(f.func.name) for f in functions.native_functions}
     lists = {key: frozenset(_names(path, key, nodes.get(key), known)) for key in _LISTS}
     routed = (
-        "boxed", "as_on_cpu", "takes_cpu_tensors", "dense_on_cpu", "dense_weights_on_cpu", "dense_lists_on_cpu",
+        "boxed", "as_on_cpu", "decomposed", "takes_cpu_tensors", "dense_on_cpu", "dense_weights_on_cpu",
+        "dense_lists_on_cpu",
     )  # fmt: skip
     both = lists["supported"] & frozenset().union(*(lists[key] for key in routed))
     if both:
@@ -218,7 +219,7 @@ def operators(
             found.append(Operator(name, Route.OWN))
         elif name in settings.as_on_cpu:
             found.append(Operator(name, Route.BOXED))
-        elif function.func.name not in with_cpu_kernels:
+        elif name in settings.decomposed or function.func.name not in with_cpu_kernels:
             found.append(Operator(name, Route.COMPOSITE))
         else:
             kernel = signature_kernel(function)

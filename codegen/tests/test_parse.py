@@ -64,6 +64,15 @@ def test_every_operator_has_one_route(read, functions):
     assert route["linear"] is Route.COMPOSITE
 
 
+def test_compositions_stand_before_the_cpus_kernel(read, functions):
+    def route(text: str) -> Route:
+        found = parse.operators(read(GOOD + text), functions)
+        return next(o.route for o in found if o.name == "pixel_shuffle")
+
+    assert route("") is Route.UNBOXED
+    assert route("decomposed:\n  - pixel_shuffle\n") is Route.COMPOSITE
+
+
 def test_kernels_have_the_dispatchers_signature(read, functions):
     kernels = {o.name: o.kernel for o in parse.operators(read(GOOD), functions) if o.kernel}
     add = kernels["add.out"]

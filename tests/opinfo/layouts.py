@@ -6,6 +6,8 @@ import torch
 OTHER_LAYOUTS = {
     "nn.functional.scaled_dot_product_attention": "the fused kernel's result is [batch, queries, heads, size] in memory, as"
     " FakeTensor has it on npu; the CPU computes small sizes by other operators",
+    "nn.functional.pixel_shuffle": "the CPU's kernel keeps channels last; PyTorch's composition for other devices, and"
+    " its rule without memory, are contiguous",
     "renorm": "the gradient is a difference of float32 and float64: the CPU orders it by the copy that it converts,"
     " FakeTensor and npu by the operands",
 }
