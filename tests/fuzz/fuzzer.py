@@ -22,7 +22,7 @@ LAST = FOLDER / "last.txt"
 # Errors that say that the CPU has no kernel for the data types or layouts: such draws say nothing about npu.
 NO_KERNEL = (
     "not implemented for", "unsupported ScalarType", "not supported", "is not implemented", "expected scalar type",
-    "itensor_view_from_dense", "could not create a primitive", "must be contiguous", "same dtype",
+    "itensor_view_from_dense", "could not create a primitive", "must be contiguous", "to be contiguous", "same dtype",
     "tensor does not have a device", "could not construct a memory descriptor",
 )  # fmt: skip
 # Errors that say that one of the two devices has not enough memory: such draws say nothing either.

@@ -26,14 +26,22 @@ def _converts(call: Drawn, results: list) -> bool:
     return is_pointwise and (len(types) > 1 or _gives_floats(call, results))
 
 
+def _takes_plain_loops(call: Drawn) -> bool:
+    """Whether the CPU computes a transposed convolution's gradients without its library (use_mkldnn in ATen's Convolution.cpp)."""
+    given, weight = call.tensors[1:3]
+    return (
+        call.argument("transposed")
+        and call.argument("groups") == 1
+        and given.shape[0] == 1
+        and given.numel() <= 20480
+        and min(weight.shape[-2:]) <= 3
+    )
+
+
 def other_layout(operator: str, call: Drawn, results: list) -> str:
     """The reason why strides may differ for this call, whose results on the CPU are given; empty if they may not."""
     if _converts(call, results):
         return _CONVERTED
-    if (
-        operator == "convolution_backward"
-        and call.tensors[0].shape[0] == 1
-        and call.argument("transposed")
-    ):
+    if operator == "convolution_backward" and _takes_plain_loops(call):
         return _SMALL
     return layouts.other_layout(operator, call.tensors[0].dtype)
