@@ -15,6 +15,7 @@ from dev.docs import docs
 from dev.environment import environment
 from dev.lint import fmt, lint
 from dev.lock import locked
+from dev.notebooks import notebooks
 from dev.operators import operators
 from dev.oracle import oracle
 from dev.paths import BUILD, PACKAGE_ROOT, PYTHON, ROOT
@@ -102,6 +103,12 @@ def _docs(_: argparse.Namespace) -> None:
     docs()
 
 
+def _notebooks(_: argparse.Namespace) -> None:
+    ensure()
+    build()
+    notebooks()
+
+
 def _stubs(_: argparse.Namespace) -> None:
     ensure()
     build()
@@ -141,6 +148,9 @@ VERBS = {
     "lint": Verb(_lint, "ruff, clang-format, clang-tidy, layers, documents", needs_build=True),
     "fmt": Verb(_fmt, "formats in place"),
     "docs": Verb(_docs, "the documents as a site in build/docs/site", needs_build=True),
+    "notebooks": Verb(
+        _notebooks, "pages of docs/ as notebooks in build/notebooks, each run", needs_build=True
+    ),
     "environment": Verb(
         lambda _: environment(), "writes docs/environment.md from the package's table of variables"
     ),

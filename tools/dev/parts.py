@@ -10,6 +10,7 @@ from dev.build import build, check_nothing_to_build
 from dev.files import recently_changed
 from dev.fuzz import fuzz
 from dev.lint import lint_files
+from dev.notebooks import notebooks
 from dev.opinfo import opinfo
 from dev.oracle import oracle
 from dev.pytests import FUNCTIONS, KERNELS, LIMITS, NO_DEVICE, gtest, pytest, without_device
@@ -149,6 +150,7 @@ def _opinfo(rotation: Rotation) -> None:
 def _package(_: Rotation) -> None:
     wheel()
     pytest({}, [PACKAGING], jobs=0)
+    notebooks()
 
 
 EVERY = (
@@ -169,7 +171,7 @@ IN_TURN = (
     Part("address", "softnpu under AddressSanitizer, UBSan", 11, _sanitizer("address,undefined")),
     Part("thread", "softnpu under ThreadSanitizer", 7, _sanitizer("thread")),
     Part("wheel", "the official torch_npu wheel on softnpu", 3, lambda _: oracle()),
-    Part("package", "the wheel of this checkout, installed", 1, _package),
+    Part("package", "the wheel of this checkout, installed; the notebooks", 1, _package),
     Part("opinfo", "a part of all OpInfo and ModuleInfo cases", 4, _opinfo),
 )
 
