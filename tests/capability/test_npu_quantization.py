@@ -162,14 +162,21 @@ def test_quant_matmul(form, out):
 @pytest.mark.parametrize("dtype", VALUES, ids=str)
 @pytest.mark.parametrize("group", [0, 16])
 @pytest.mark.parametrize("transposed", [False, True])
-def test_weight_quant_batchmatmul(dtype, group, transposed):
-    x, weight = values(3, 48, dtype=dtype), int8(48, 5)
-    shape = (3, 5) if group else (5,)
+@pytest.mark.parametrize("is_int4", [False, True])
+def test_weight_quant_batchmatmul(dtype, group, transposed, is_int4):
+    x, weight = values(3, 48, dtype=dtype), int8(48, 16)
+    shape = (3, 16) if group else (16,)
     scale, offset = values(*shape, dtype=dtype) / 64, values(*shape, dtype=dtype)
-    bias = values(5, dtype=dtype)
+    bias = values(16, dtype=dtype)
     rows = [t.double().repeat_interleave(16, 0) if group else t.double() for t in (scale, offset)]
     exact = x.double() @ ((weight.double() + rows[1]) * rows[0]) + bias.double()
-    given = weight.T.contiguous().npu().T if transposed else weight.npu()
+    if is_int4:
+        weight = weight % 16 - 8
+        exact = x.double() @ ((weight.double() + rows[1]) * rows[0]) + bias.double()
+    given = weight.T.contiguous().npu() if transposed else weight.npu()
+    if is_int4:
+        given = OPS.npu_convert_weight_to_int4pack(given.int())
+    given = given.T if transposed else given
     got = OPS.npu_weight_quant_batchmatmul(
         x.npu(), given, scale.npu(), offset.npu(), bias=bias.npu(), antiquant_group_size=group
     )
@@ -239,6 +246,8 @@ def test_views_and_empty_tensors(name):
         (lambda x: OPS.npu_quant_matmul(x.char(), x.char(), x[0]), RuntimeError, "do not multiply"),
         (lambda x: OPS.npu_quant_matmul(x.char(), x.char().T, x[0], group_sizes=[1]), NotImplementedError, "group_sizes"),
         (lambda x: OPS.npu_weight_quant_batchmatmul(x, x.char(), x[0]), RuntimeError, "do not multiply"),
+        (lambda x: OPS.npu_weight_quant_batchmatmul(x, x.int(), x[0]), RuntimeError, "weight of int4 of size"),
+        (lambda x: OPS.npu_weight_quant_batchmatmul(x, x.new_ones(8, 4).int()[:, ::2], x[0]), RuntimeError, "no neighbours"),
         (lambda x: OPS.npu_weight_quant_batchmatmul(x, x.char().T, x[0], antiquant_group_size=-1), RuntimeError, "-1 is not"),
     ],
 )  # fmt: skip

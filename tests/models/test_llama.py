@@ -9,7 +9,8 @@ import torch
 sys.path.append(str(Path(__file__).resolve().parents[2] / "examples"))
 
 import chat
-from llama import generate
+from llama import generate, perplexity
+from llama.quantized import WeightOnly, quantize
 from llama.weights import config_of, from_transformers
 
 from torch_npu.utils import explain
@@ -118,3 +119,60 @@ def test_a_step_runs_no_cpu_kernel(model, prompts):
 def test_other_architectures_are_refused(loaded):
     with pytest.raises(ValueError, match="'gpt2': only models of LLaMA's kind"):
         config_of(type("Other", (), {"model_type": "gpt2"}))
+
+
+WORDS = 48
+
+
+@pytest.fixture(scope="module")
+def words(loaded):
+    return loaded.tokenizer(perplexity.english()[:2000])["input_ids"][:WORDS]
+
+
+def test_negative_logarithms_are_transformers(model, loaded, words):
+    with torch.no_grad():
+        logits = loaded.model(torch.tensor([words])).logits[0, :-1]
+    expected = torch.nn.functional.cross_entropy(logits, torch.tensor(words[1:]), reduction="none")
+    actual = perplexity.negative_logarithms(model, words)
+    bound = model.config.num_hidden_layers * model.config.hidden_size**0.5 * 2**-23
+    assert (actual - expected).abs().max() <= 2 * bound * logits.abs().max()
+
+
+@pytest.mark.parametrize(("form", "bits"), [("w8a16", 8), ("w4a16", 4)])
+def test_quantized_weights_are_what_they_stand_for(loaded, words, form, bits):
+    quantized = quantize(from_transformers(loaded.model), form)
+    plain = from_transformers(loaded.model)
+    for name, module in quantized.named_modules():
+        if not isinstance(module, WeightOnly):
+            continue
+        weight = plain.get_submodule(name).weight
+        columns = weight.shape[1]
+        whole = module.weight.T
+        if bits == 4:
+            places = torch.arange(0, 32, 4, device="npu")
+            whole = (whole.unsqueeze(-1).bitwise_right_shift(places) + 8) % 16 - 8
+        scale = module.scale.T.repeat_interleave(columns // module.scale.shape[0], dim=1)
+        stands_for = whole.reshape(weight.shape) * scale
+        assert (stands_for - weight).abs().max() <= scale.max() / 2 * (1 + 2**-20)
+        weight.copy_(stands_for)
+    expected = perplexity.negative_logarithms(plain, words)
+    actual = perplexity.negative_logarithms(quantized, words)
+    bound = plain.config.num_hidden_layers * plain.config.hidden_size**0.5 * 2**-23
+    assert (actual - expected).abs().max() <= 2 * bound * max(expected.max(), 1) * 4
+
+
+def test_eight_bits_of_both_change_little(loaded, model, words):
+    expected = perplexity.negative_logarithms(model, words)
+    actual = perplexity.negative_logarithms(
+        quantize(from_transformers(loaded.model), "w8a8"), words
+    )
+    # Each product's relative error is a 254th of the largest element at most; it adds up as noise over the layers.
+    products = 4 * model.config.num_hidden_layers
+    assert (actual - expected).mean().abs() <= products**0.5 / 254 * expected.mean()
+    assert not torch.equal(actual, expected)
+
+
+@pytest.mark.parametrize(("form", "says"), [("w2a16", "'w2a16'"), ("", "''")])
+def test_other_forms_are_refused(model, form, says):
+    with pytest.raises(ValueError, match=f"the form is {says}"):
+        quantize(model, form)

@@ -253,6 +253,25 @@ AclTensor acl_argument(const InStorageShape& argument) {
   return acl_argument(elements_of_blocked_storage(*own_storage(*argument.tensor.storage().unsafeGetStorageImpl())));
 }
 
+AclTensor acl_argument(const Int4Elements& argument) {
+  constexpr int64_t kCount = 8;
+  const at::Tensor& tensor = argument.tensor;
+  if (!tensor.defined() || tensor.scalar_type() != at::kInt) return acl_argument(tensor);
+  c10::SmallVector<int64_t, 8> sizes(tensor.sizes());
+  c10::SmallVector<int64_t, 8> strides(tensor.strides());
+  const auto packed = static_cast<std::size_t>(c10::maybe_wrap_dim(argument.packed, tensor.dim()));
+  TORCH_CHECK(sizes[packed] == 1 || strides[packed] == 1, "a tensor of int32 with strides ", tensor.strides(),
+              " has no neighbours along dimension ", packed, ", whose elements hold eight int4 each");
+  for (int64_t& stride : strides) stride *= kCount;
+  sizes[packed] *= kCount;
+  strides[packed] = 1;
+  const c10::StorageImpl* storage = tensor.unsafeGetTensorImpl()->unsafe_storage().unsafeGetStorageImpl();
+  const auto stored = static_cast<int64_t>(storage->nbytes() / sizeof(int32_t)) * kCount;
+  return AclTensor(makers().tensor.make(sizes.data(), sizes.size(), ACL_INT4, strides.data(),
+                                        tensor.storage_offset() * kCount, ACL_FORMAT_ND, &stored, 1,
+                                        const_cast<void*>(bytes_of(*storage, BytesLayout::kPlain))));
+}
+
 AclTensor acl_argument(const DeviceElements& elements) {
   std::vector<int64_t> strides(elements.sizes.size(), 1);
   for (std::size_t i = strides.size(); i-- > 1;) strides[i - 1] = strides[i] * elements.sizes[i];

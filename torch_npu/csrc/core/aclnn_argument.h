@@ -88,6 +88,14 @@ struct InStorageShape {
 };
 AclTensor acl_argument(const InStorageShape& argument);
 
+// A tensor of int32 as eight 4-bit integers an element, along the dimension `packed`, whose elements are neighbours;
+// tensors of other types as they are.
+struct Int4Elements {
+  at::Tensor tensor;
+  int64_t packed;
+};
+AclTensor acl_argument(const Int4Elements& argument);
+
 // Device memory and the layout of a tensor's elements in it.
 struct DeviceElements {
   at::IntArrayRef sizes;

@@ -64,6 +64,10 @@ class Key {
   }
 
   void add(const at::Tensor& tensor);
+  void add(const Int4Elements& argument) {
+    add(argument.tensor);
+    add_word(static_cast<uint64_t>(argument.packed));
+  }
   void add(const at::Scalar& scalar);
   void add(at::TensorList tensors);
   void add(const at::ITensorListRef& tensors);

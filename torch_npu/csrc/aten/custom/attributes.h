@@ -8,6 +8,8 @@
 #include <limits>
 #include <optional>
 
+#include "core/aclnn_argument.h"
+
 namespace torch_npu::attributes {
 
 // For a factor that aclnn takes as a double.
@@ -28,6 +30,15 @@ inline int64_t copies_of(const at::Tensor& indices, std::optional<int64_t> count
   const int64_t all = indices.numel();
   const int64_t asked = count.value_or(0);
   return asked > 0 ? std::min(asked, all) : all + asked;
+}
+
+// The dimension along which a right matrix of int32 holds eight int4 an element: the one that has an eighth of the size
+// that the left matrix asks for.
+inline int64_t packed_dimension(const at::Tensor& left, const at::Tensor& right) {
+  return right.dim() >= 2 && right.sym_size(-2) == left.sym_size(-1) ? -1 : -2;
+}
+inline Int4Elements int4_elements(const at::Tensor& right, const at::Tensor& left) {
+  return {right, packed_dimension(left, right)};
 }
 
 // For parameters of aclnn in 32 bits.

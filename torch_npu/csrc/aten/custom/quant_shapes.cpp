@@ -1,5 +1,6 @@
 #include <ATen/ExpandUtils.h>
 
+#include "aten/custom/attributes.h"
 #include "aten/custom/dtype_number.h"
 #include "aten/custom/shapes.h"
 
@@ -17,13 +18,13 @@ Output of_type(const at::Tensor& tensor, at::ScalarType type) {
 }
 
 // [.., M, K] and [.., K, N] to [.., M, N].
-c10::SymDimVector product_sizes(const char* left, const at::Tensor& a, const char* right, const at::Tensor& b) {
-  TORCH_CHECK(a.dim() >= 2 && b.dim() >= 2 && a.sym_size(-1) == b.sym_size(-2), left, " of size ", a.sym_sizes(),
-              " and ", right, " of size ", b.sym_sizes(), " do not multiply: [.., M, K] and [.., K, N] are taken");
-  const auto batch = [](const at::Tensor& t) { return t.sym_sizes().slice(0, static_cast<std::size_t>(t.dim()) - 2); };
+c10::SymDimVector product_sizes(const char* left, c10::SymIntArrayRef a, const char* right, c10::SymIntArrayRef b) {
+  TORCH_CHECK(a.size() >= 2 && b.size() >= 2 && a.back() == b[b.size() - 2], left, " of size ", a, " and ", right,
+              " of size ", b, " do not multiply: [.., M, K] and [.., K, N] are taken");
+  const auto batch = [](c10::SymIntArrayRef sizes) { return sizes.slice(0, sizes.size() - 2); };
   c10::SymDimVector sizes(at::infer_size_symdimvector(batch(a), batch(b)));
-  sizes.push_back(a.sym_size(-2));
-  sizes.push_back(b.sym_size(-1));
+  sizes.push_back(a[a.size() - 2]);
+  sizes.push_back(b.back());
   return sizes;
 }
 
@@ -76,11 +77,18 @@ Output quantized_product(const at::Tensor& x1, const at::Tensor& x2, std::option
   TORCH_CHECK_NOT_IMPLEMENTED(type == at::kChar || is_floating(type), "output_dtype is ", type,
                               ": torch.int8, torch.float16, torch.bfloat16 and torch.float32 are taken");
   TORCH_CHECK_NOT_IMPLEMENTED(!group_sizes.has_value() || group_sizes->empty(), "group_sizes is given: None is taken");
-  return {product_sizes("x1", x1, "x2", x2), x1.options().dtype(type)};
+  return {product_sizes("x1", x1.sym_sizes(), "x2", x2.sym_sizes()), x1.options().dtype(type)};
 }
 
 Output weight_product(const at::Tensor& x, const at::Tensor& weight) {
-  return {product_sizes("x", x, "weight", weight), x.options()};
+  constexpr int64_t kCount = 8;
+  c10::SymDimVector sizes(weight.sym_sizes());
+  const bool is_int4 = weight.scalar_type() == at::kInt && x.dim() >= 2 && sizes.size() >= 2;
+  if (is_int4) {
+    const auto packed = static_cast<std::size_t>(weight.dim() + attributes::packed_dimension(x, weight));
+    sizes[packed] = sizes[packed] * kCount;
+  }
+  return {product_sizes("x", x.sym_sizes(), is_int4 ? "weight of int4" : "weight", sizes), x.options()};
 }
 
 }  // namespace torch_npu::shapes
