@@ -16,6 +16,7 @@ from torch import Tensor
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 import chat
+from llama.captured import CapturedSteps
 from llama.model import Cache, Llama, Step
 from llama.weights import from_transformers
 
@@ -38,8 +39,8 @@ class Text:
 class Generator:
     """Continues sequences together; equal beginnings of whole pages share their keys and values."""
 
-    def __init__(self, model: Llama, pages: int = 512) -> None:
-        """A cache of ``pages`` pages."""
+    def __init__(self, model: Llama, pages: int = 512, *, captures: bool = False) -> None:
+        """A cache of ``pages`` pages; ``captures``: steps of one token a sequence are graphs."""
         weight = model.embeddings.weight
         self.model, self.device = model, str(weight.device)
         self.cache = Cache(model.config, pages, BLOCK_SIZE, weight.dtype, self.device)
@@ -47,6 +48,7 @@ class Generator:
         self._known: dict[tuple[int, ...], int] = {}  # the tokens up to a page's end, and the page
         self._uses = [0] * pages
         self._mask = torch.ones(2048, 2048, dtype=torch.bool, device=self.device).triu(1)
+        self._captured = CapturedSteps(model, self.cache) if captures else None
         self.reused = 0  # tokens that were found in the cache
 
     def _take_page(self) -> int:
@@ -115,8 +117,12 @@ class Generator:
 
     def logits(self, sequences: Sequence[Text]) -> Tensor:
         """The logits after each sequence, [B, vocabulary]; all its tokens are in the cache afterwards."""
-        with torch.no_grad():
-            result = self.model(self._step(sequences), self.cache)
+        step = self._step(sequences)
+        if self._captured is not None and step.mask is None:
+            result = self._captured(step)
+        else:
+            with torch.no_grad():
+                result = self.model(step, self.cache)
         for one in sequences:
             one.cached = len(one.tokens)
         return result
@@ -186,13 +192,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--temperature", type=float, default=0.0)
     parser.add_argument("--dtype", choices=("float32", "bfloat16", "float16"), default="float32")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--captured", action="store_true", help="replays steps as graphs")
     options = parser.parse_args(arguments)
     try:
         loaded = chat.Chat(options.model or chat.packaged_model(), "cpu")
         model = from_transformers(loaded.model, "npu", getattr(torch, options.dtype))
         prompts = [loaded.tokenizer(text)["input_ids"] for text in options.prompts]
         begin = time.perf_counter()
-        made = Generator(model).generate(
+        made = Generator(model, captures=options.captured).generate(
             prompts,
             options.tokens,
             loaded.tokenizer.eos_token_id,

@@ -38,11 +38,11 @@ class Step:
         positions: [T], each token's place in its sequence, int64.
         slots: [T], where its key and value are written, ``page * block_size + offset``, int64.
         pages: [B, pages of a sequence], int32; rows of shorter sequences end with any page.
-        ends: of each sequence's tokens within T.
+        ends: of each sequence's tokens within T; empty in a captured step, where each sequence has one.
         lengths: of each sequence's keys, those of this step included.
         last: [B], each sequence's last token within T, int64.
-        mask: True where a query does not see a key, [2048, 2048] for prompts (whose contents are not read); None for
-            single tokens, which see all keys.
+        mask: True where a query does not see a key: [2048, 2048] for prompts (whose contents are not read), [B, keys] for
+            single tokens of a captured step; None for single tokens that see all keys.
     """
 
     tokens: Tensor
@@ -97,19 +97,20 @@ class Attention(nn.Module):
         )
         keys.view(-1, keys.shape[-1]).index_copy_(0, step.slots, key.flatten(1))
         values.view(-1, values.shape[-1]).index_copy_(0, step.slots, value)
+        is_captured = step.mask is not None and not step.ends
         seen, _ = torch_npu.npu_fused_infer_attention_score(
-            queries,
+            queries.unsqueeze(1) if is_captured else queries,
             keys,
             values,
             atten_mask=step.mask,
-            actual_seq_lengths=step.ends,
+            actual_seq_lengths=step.ends or None,
             actual_seq_lengths_kv=step.lengths,
             block_table=step.pages,
             num_heads=self.heads,
             num_key_value_heads=self.kv_heads,
             scale=self.size**-0.5,
-            input_layout="TND",
-            sparse_mode=0 if step.mask is None else 3,
+            input_layout="BSND" if is_captured else "TND",
+            sparse_mode=0 if step.mask is None or is_captured else 3,
             block_size=keys.shape[1],
         )
         return self.out(seen.flatten(1))

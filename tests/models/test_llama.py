@@ -54,8 +54,12 @@ def expected(loaded, prompts):
     return [continued(prompt) for prompt in prompts]
 
 
-def test_prompts_at_once_are_continued_as_by_transformers(model, loaded, prompts, expected):
-    made = generate.Generator(model).generate(prompts, TOKENS, loaded.tokenizer.eos_token_id)
+@pytest.mark.parametrize("captures", [False, True])
+def test_prompts_at_once_are_continued_as_by_transformers(
+    model, loaded, prompts, expected, captures
+):
+    one = generate.Generator(model, captures=captures)
+    made = one.generate(prompts, TOKENS, loaded.tokenizer.eos_token_id)
     assert made == expected
 
 
