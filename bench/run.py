@@ -305,9 +305,25 @@ def kernels() -> list[Measured]:
     return compare("kernels", rows())
 
 
+def language_model() -> list[Measured]:
+    """A language model against transformers on the CPU, its forms against each other."""
+    from llm import llm
+
+    return compare("language model", llm(), rounds=7)
+
+
 # What needs an environment of its own or a tool that `./dev setup` does not install, or compiles for minutes, runs by its
 # name only.
-BY_NAME = ("collectives", "custom", "peers", "instructions", "compile", "sizes", "kernel-checks")
+BY_NAME = (
+    "collectives",
+    "custom",
+    "llm",
+    "peers",
+    "instructions",
+    "compile",
+    "sizes",
+    "kernel-checks",
+)
 SUITES: dict[str, Callable[[], list[Measured]]] = {
     "runtime": runtime,
     "dispatch": dispatch,
@@ -321,6 +337,7 @@ SUITES: dict[str, Callable[[], list[Measured]]] = {
     "models": models,
     "ops": operators,
     "networks": networks,
+    "llm": language_model,
     "collectives": collectives,
     "compile": compiled,
     "sizes": sizes,

@@ -85,7 +85,12 @@ class Generator:
                 self._free.append(page)
         sequence.pages.clear()
 
-    def _step(self, sequences: Sequence[Text]) -> Step:
+    def step(self, sequences: Sequence[Text]) -> Step:
+        """The tokens of ``sequences`` that are not in the cache, with pages for them.
+
+        Raises:
+            FullCacheError: no page is left.
+        """
         tokens: list[int] = []
         positions: list[int] = []
         slots: list[int] = []
@@ -117,7 +122,7 @@ class Generator:
 
     def logits(self, sequences: Sequence[Text]) -> Tensor:
         """The logits after each sequence, [B, vocabulary]; all its tokens are in the cache afterwards."""
-        step = self._step(sequences)
+        step = self.step(sequences)
         if self._captured is not None and step.mask is None:
             result = self._captured(step)
         else:

@@ -22,6 +22,7 @@ SUITES = {
     "models": "the demo's networks",
     "ops": "operators of networks, at their sizes",
     "networks": "ResNet-50, a Llama-like decoder",
+    "llm": "a language model against transformers, graphs, quantized weights; by name only",
     "collectives": "HCCL between 2 and 4 processes against Gloo on the CPU; by name only",
     "compile": "torch.compile on npu against npu eager and against torch.compile on the CPU; by name only",
     "sizes": "every operator with an aclnn entry, 1,000 to 10,000,000 elements; by name only",
