@@ -154,6 +154,8 @@ class Generator:
             FullCacheError: the cache is too small for all of them.
         """
         limit = self.model.config.max_position_embeddings
+        if not 0 <= tokens < limit:
+            raise ValueError(f"{tokens} tokens to follow: the model reads {limit} with the prompt")
         for number, prompt in enumerate(prompts):
             if not 0 < len(prompt) <= limit - tokens:
                 raise ValueError(

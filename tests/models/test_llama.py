@@ -109,6 +109,11 @@ def test_prompts_that_do_not_fit(model, prompt):
         generate.Generator(model).generate([[1], prompt], TOKENS)
 
 
+def test_more_tokens_than_the_model_reads(model):
+    with pytest.raises(ValueError, match="9000 tokens to follow: the model reads 8192"):
+        generate.Generator(model, pages=1).generate([[1]], 9000)
+
+
 def test_a_step_runs_no_cpu_kernel(model, prompts):
     one = generate.Generator(model)
     texts = [generate.Text(list(prompt)) for prompt in prompts[:4]]
