@@ -1,5 +1,7 @@
 """Quantization to int8 and products of int8 matrices in namespace npu, against their definitions in float64."""
 
+import random
+
 import pytest
 import torch
 
@@ -184,6 +186,40 @@ def test_weight_quant_batchmatmul(dtype, group, transposed, is_int4):
     size = (x.double().abs() @ ((weight.double() + rows[1]) * rows[0]).abs()).max()
     eps = torch.finfo(torch.float32).eps
     accuracy.assert_close(got, exact, Tolerance(torch.finfo(dtype).eps, 8 * 48 * eps * size))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_products_of_drawn_sizes_in_place(seed):
+    """Columns that are contiguous are read in place: sizes beside those of vectors, gaps between columns, batches."""
+    draw = random.Random(seed)
+    rows, columns = draw.choice([1, 2, 3, 4, 5, 9, 33]), draw.choice([1, 2, 3, 31, 32, 33, 70])
+    depth, gap = draw.choice([2, 7, 16, 31, 33, 64, 100, 255, 600]), draw.choice([0, 3])
+    batch = draw.choice([(), (2,)])
+    left, right = int8(*batch, rows, depth), int8(*batch, columns, depth + gap)[..., :depth]
+    scale = values(columns) / 512
+    exact = (left.long() @ right.mT.long()).double() * scale.double()
+    product = OPS.npu_quant_matmul(
+        left.npu(), right.npu().mT, scale.npu(), output_dtype=torch.float32
+    )
+    check_near(product, exact, 4)
+
+    group = draw.choice([0, 1, 5, 32])
+    groups = -(-depth // group) if group else 1
+    numbers = [values(groups, columns) / 64, values(groups, columns)]
+    if draw.random() < 0.5:
+        numbers = [t.T.contiguous().T for t in numbers]
+    scale, offset = (t if group else t[0] for t in numbers)
+    rest = [t.double().repeat_interleave(group or depth, 0)[:depth] for t in numbers]
+    has_offset = draw.random() < 0.5
+    x, weight = values(rows, depth), int8(columns, depth)
+    matrix = (weight.T.double() + (rest[1] if has_offset else 0)) * rest[0]
+    got = OPS.npu_weight_quant_batchmatmul(
+        x.npu(), weight.npu().T, scale.npu(), offset.npu() if has_offset else None,
+        antiquant_group_size=group,
+    )  # fmt: skip
+    size = (x.double().abs() @ matrix.abs()).max()
+    eps = torch.finfo(torch.float32).eps
+    accuracy.assert_close(got, x.double() @ matrix, Tolerance(eps, 8 * depth * eps * size))
 
 
 def arguments():

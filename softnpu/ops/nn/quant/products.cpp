@@ -12,6 +12,7 @@
 #include "ops/core/convert/element_rows.h"
 #include "ops/core/tensor_memory.h"
 #include "ops/core/view/view.h"
+#include "ops/nn/quant/int8_dots.h"
 #include "ops/nn/quant/numbers.h"
 #include "ops/nn/quant/operators.h"
 #include "ops/nn/quant/weight_dots.h"
@@ -291,13 +292,26 @@ struct QuantTask {
       const std::vector<float> added = bias.spread(columns, 0);
       for (size_t j = 0; j < added.size(); ++j) epilogue.after[j] += added[j];
     }
-    const Int8Source a(shapes, true);
-    const Int8Source b(shapes, false);
-    gemm(ComputeType::kI32, shapes.sizes, a, b, ScaledSink<int32_t>(shapes, epilogue), threads);
+    const ScaledSink<int32_t> sink(shapes, epilogue);
+    if (shapes.a.column_stride == 1 && shapes.b.row_stride == 1) {
+      multiply_in_place(sink);
+      return Status::ok();
+    }
+    gemm(ComputeType::kI32, shapes.sizes, Int8Source(shapes, true), Int8Source(shapes, false), sink, threads);
     return Status::ok();
   }
 
  private:
+  void multiply_in_place(const GemmSink& sink) const {
+    const auto lines = [&](const Stack& stack, int64_t batch, int64_t stride) {
+      return Int8Lines{reinterpret_cast<const int8_t*>(stack.at(shapes.batch, batch, 0, 0)), stride};
+    };
+    for (int64_t batch = 0; batch < shapes.sizes.batch; ++batch) {
+      int8_dots(lines(shapes.a, batch, shapes.a.row_stride), lines(shapes.b, batch, shapes.b.column_stride),
+                shapes.sizes, batch, sink, threads);
+    }
+  }
+
   void unpack(Epilogue<int32_t>* epilogue) const {
     const std::vector<uint64_t> words = read_integers<uint64_t>(packed, packed_count);
     for (size_t j = 0; j < epilogue->column.size(); ++j) {

@@ -18,15 +18,18 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Tag = hn::ScalableTag<float>;
 using V = hn::Vec<Tag>;
 
-HWY_INLINE V to_float(const int8_t* from) {
+template <bool kHasOffsets>
+HWY_INLINE V weight(const int8_t* from, V offset, V scale) {
   const Tag d;
   const hn::RebindToSigned<Tag> integers;
   const hn::Rebind<int8_t, Tag> bytes;
-  return hn::ConvertTo(d, hn::PromoteTo(integers, hn::LoadU(bytes, from)));
+  const V value = hn::ConvertTo(d, hn::PromoteTo(integers, hn::LoadU(bytes, from)));
+  if constexpr (kHasOffsets) return hn::Mul(hn::Add(value, offset), scale);
+  return hn::Mul(value, scale);
 }
 
 // kRows rows times kColumns columns from `first` on, each sum in its own register.
-template <size_t kRows, size_t kColumns>
+template <bool kHasOffsets, size_t kRows, size_t kColumns>
 HWY_INLINE void dots(const WeightBlock& block, size_t first, float* HWY_RESTRICT sums) {
   const Tag d;
   const size_t lanes = hn::Lanes(d);
@@ -41,15 +44,15 @@ HWY_INLINE void dots(const WeightBlock& block, size_t first, float* HWY_RESTRICT
     V scale[kColumns];
     V offset[kColumns];
     for (size_t n = 0; n < kColumns; ++n) {
-      const size_t at = (first + n) * block.groups + g;
+      const size_t at = g * kWeightColumns + first + n;
       scale[n] = hn::Set(d, block.scales[at]);
-      offset[n] = block.offsets == nullptr ? hn::Zero(d) : hn::Set(d, block.offsets[at]);
+      offset[n] = kHasOffsets ? hn::Set(d, block.offsets[at]) : hn::Zero(d);
     }
     for (; k + lanes <= end; k += lanes) {
       V x[kRows];
       for (size_t m = 0; m < kRows; ++m) x[m] = hn::LoadU(d, block.x + m * block.depth + k);
       for (size_t n = 0; n < kColumns; ++n) {
-        const V w = hn::Mul(hn::Add(to_float(weights[n] + k), offset[n]), scale[n]);
+        const V w = weight<kHasOffsets>(weights[n] + k, offset[n], scale[n]);
         for (size_t m = 0; m < kRows; ++m) sum[m][n] = hn::MulAdd(x[m], w, sum[m][n]);
       }
     }
@@ -60,7 +63,7 @@ HWY_INLINE void dots(const WeightBlock& block, size_t first, float* HWY_RESTRICT
     for (size_t n = 0; n < kColumns; ++n) {
       int8_t rest[HWY_MAX_BYTES] = {};
       std::memcpy(rest, weights[n] + k, end - k);
-      const V w = hn::IfThenElseZero(mask, hn::Mul(hn::Add(to_float(rest), offset[n]), scale[n]));
+      const V w = hn::IfThenElseZero(mask, weight<kHasOffsets>(rest, offset[n], scale[n]));
       for (size_t m = 0; m < kRows; ++m) sum[m][n] = hn::MulAdd(x[m], w, sum[m][n]);
     }
     k = end;
@@ -73,23 +76,48 @@ HWY_INLINE void dots(const WeightBlock& block, size_t first, float* HWY_RESTRICT
 }
 
 // As many columns at a time as leave registers for the sums of all rows.
-template <size_t kRows, size_t kColumns>
+template <bool kHasOffsets, size_t kRows, size_t kColumns>
 HWY_INLINE void rows(const WeightBlock& block, float* HWY_RESTRICT sums) {
   size_t n = 0;
-  for (; n + kColumns <= block.columns; n += kColumns) dots<kRows, kColumns>(block, n, sums);
-  for (; n < block.columns; ++n) dots<kRows, 1>(block, n, sums);
+  for (; n + kColumns <= block.columns; n += kColumns) dots<kHasOffsets, kRows, kColumns>(block, n, sums);
+  for (; n < block.columns; ++n) dots<kHasOffsets, kRows, 1>(block, n, sums);
 }
 
-void multiply(const WeightBlock& block, float* sums) {
+template <bool kHasOffsets>
+HWY_INLINE void all_rows(const WeightBlock& block, float* HWY_RESTRICT sums) {
   switch (block.rows) {
-    case 1: return rows<1, 4>(block, sums);
-    case 2: return rows<2, 4>(block, sums);
-    case 3: return rows<3, 2>(block, sums);
-    default: return rows<4, 2>(block, sums);
+    case 1: return rows<kHasOffsets, 1, 4>(block, sums);
+    case 2: return rows<kHasOffsets, 2, 4>(block, sums);
+    case 3: return rows<kHasOffsets, 3, 2>(block, sums);
+    default: return rows<kHasOffsets, 4, 2>(block, sums);
   }
 }
 
+void multiply(const WeightBlock& block, float* sums) {
+  if (block.offsets == nullptr) return all_rows<false>(block, sums);
+  all_rows<true>(block, sums);
+}
+
 MultiplyWeights kernel() { return &multiply; }
+
+void unpack(const uint8_t* from, size_t bytes, int8_t* to) {
+  const hn::ScalableTag<uint8_t> d;
+  const auto low = hn::Set(d, 15);
+  const auto sign = hn::Set(d, 8);
+  const auto halves = [&](auto v) HWY_ATTR { return hn::Sub(hn::Xor(hn::And(v, low), sign), sign); };
+  const size_t lanes = hn::Lanes(d);
+  size_t i = 0;
+  for (; i + lanes <= bytes; i += lanes) {
+    const auto v = hn::LoadU(d, from + i);
+    hn::StoreInterleaved2(halves(v), halves(hn::ShiftRight<4>(v)), d, reinterpret_cast<uint8_t*>(to) + 2 * i);
+  }
+  for (; i < bytes; ++i) {
+    to[2 * i] = static_cast<int8_t>(((from[i] & 15) ^ 8) - 8);
+    to[2 * i + 1] = static_cast<int8_t>(((from[i] >> 4) ^ 8) - 8);
+  }
+}
+
+UnpackHalves unpacker() { return &unpack; }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -100,11 +128,17 @@ HWY_AFTER_NAMESPACE();
 namespace softnpu {
 namespace {
 HWY_EXPORT(kernel);
+HWY_EXPORT(unpacker);
 }  // namespace
 
 MultiplyWeights multiply_weights() {
   limit_simd_targets();
   return HWY_DYNAMIC_DISPATCH(kernel)();
+}
+
+UnpackHalves unpack_halves() {
+  limit_simd_targets();
+  return HWY_DYNAMIC_DISPATCH(unpacker)();
 }
 
 }  // namespace softnpu

@@ -17,12 +17,16 @@ struct WeightBlock {
   size_t columns;                // at most kWeightColumns
   size_t group;                  // weights that share a scale
   size_t groups;
-  const float* scales;   // [columns, groups]
+  const float* scales;   // [groups, kWeightColumns]
   const float* offsets;  // as the scales; null: none
 };
 
 // sums[row * kWeightColumns + column] = the sum over k of x * ((weight + offset) * scale).
 using MultiplyWeights = void (*)(const WeightBlock& block, float* sums);
 MultiplyWeights multiply_weights();
+
+// Signed 4-bit numbers, two a byte, the lower half first, as one byte each.
+using UnpackHalves = void (*)(const uint8_t* from, size_t bytes, int8_t* to);
+UnpackHalves unpack_halves();
 
 }  // namespace softnpu

@@ -14,16 +14,12 @@ constexpr auto kColumns = static_cast<int64_t>(kWeightColumns);
 
 // Signed 4-bit elements from `element` on, one a byte.
 void unpack(const char* data, int64_t element, std::span<int8_t> to) {
-  const auto low = [](char byte) { return static_cast<int8_t>(static_cast<int8_t>(byte << 4) >> 4); };
-  const auto high = [](char byte) { return static_cast<int8_t>(static_cast<int8_t>(byte) >> 4); };
-  const char* from = data + element / 2;
+  const auto* from = reinterpret_cast<const uint8_t*>(data + element / 2);
   size_t i = 0;
-  if (element % 2 != 0 && !to.empty()) to[i++] = high(*from++);
-  for (; i + 2 <= to.size(); i += 2, ++from) {
-    to[i] = low(*from);
-    to[i + 1] = high(*from);
-  }
-  if (i < to.size()) to[i] = low(*from);
+  if (element % 2 != 0 && !to.empty()) to[i++] = static_cast<int8_t>(((*from++ >> 4) ^ 8) - 8);
+  const size_t whole = (to.size() - i) / 2;
+  unpack_halves()(from, whole, to.data() + i);
+  if ((to.size() - i) % 2 != 0) to.back() = static_cast<int8_t>(((from[whole] & 15) ^ 8) - 8);
 }
 
 // What one thread needs for kColumns columns.
@@ -84,17 +80,24 @@ class Columns {
 
 void WeightParameters::read(int64_t column, int64_t count, size_t groups, float* to) const {
   const char* from = data + column * column_step;
-  const auto all = static_cast<size_t>(count) * groups;
-  if (group_step != 0 && column_step == group_step * static_cast<ptrdiff_t>(groups)) {
-    return reader.read(from, group_step, all, to);
-  }
-  for (size_t at = 0; at < all; at += groups, from += column_step) {
-    if (group_step != 0) {
-      reader.read(from, group_step, groups, to + at);
-    } else {
-      reader.read(from, 0, 1, to + at);
-      std::fill_n(to + at, groups, to[at]);
+  const auto columns = static_cast<size_t>(count);
+  if (group_step == 0 || column_step <= group_step) {
+    reader.read(from, column_step, columns, to);
+    for (size_t g = 1; g < groups; ++g) {
+      from += group_step;
+      float* const row = to + g * kWeightColumns;
+      if (group_step == 0) {
+        std::copy_n(to, columns, row);
+      } else {
+        reader.read(from, column_step, columns, row);
+      }
     }
+    return;
+  }
+  std::vector<float> line(groups);
+  for (size_t c = 0; c < columns; ++c, from += column_step) {
+    reader.read(from, group_step, groups, line.data());
+    for (size_t g = 0; g < groups; ++g) to[g * kWeightColumns + c] = line[g];
   }
 }
 

@@ -16,7 +16,7 @@ struct WeightParameters {
   ptrdiff_t column_step = 0;
   ElementReader reader;  // to float32
 
-  // Writes those of columns [column, column + count) as [count, groups].
+  // Writes those of columns [column, column + count) as [groups, kWeightColumns].
   void read(int64_t column, int64_t count, size_t groups, float* to) const;
 };
 
