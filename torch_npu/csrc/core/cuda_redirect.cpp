@@ -1,15 +1,19 @@
 // No tensor is ever on cuda, so the dispatcher meets the CUDA keys only where an operator is told to make one there. A
-// fallback of these keys makes it on npu. Calls that name another device, or none, never get here.
+// fallback of these keys makes it on npu, and so do overrides of the kernels that a torch built with CUDA has for such
+// operators. Calls that name another device, or none, never get here.
 
 #include "core/cuda_redirect.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <c10/util/Exception.h>
 #include <torch/csrc/jit/runtime/operator.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace torch_npu {
@@ -75,26 +79,55 @@ Libraries& registered_libraries() {
   return *libraries;
 }
 
+// That a kernel is overridden is what this is for.
+struct Silent final : c10::WarningHandler {
+  void process(const c10::Warning&) override {}
+};
+
+bool names_device(const c10::FunctionSchema& schema) {
+  return std::ranges::any_of(schema.arguments(), [](const c10::Argument& a) { return a.name() == "device"; });
+}
+
+// Operators of `key` that have a kernel of their own and are told a device.
+void override_kernels(c10::DispatchKey key) {
+  auto library = std::make_unique<torch::Library>(torch::Library::IMPL, "aten", key, __FILE__, __LINE__);
+  auto& dispatcher = c10::Dispatcher::singleton();
+  for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
+    const auto op = dispatcher.findSchema(name);
+    const bool is_own = op && name.name.starts_with("aten::") && op->hasKernelForDispatchKey(key);
+    if (!is_own || !names_device(op->schema())) continue;
+    const std::string full = c10::toString(name);
+    library->impl(full.c_str(), torch::CppFunction::makeFromBoxedFunction<&make_on_npu>());
+  }
+  registered_libraries().push_back(std::move(library));
+}
+
 }  // namespace
 
 void set_cuda_redirect(bool on) {
   static const auto* guard = std::make_unique<const Guard>().release();  // guards may run at exit
+  static const c10::impl::DeviceGuardImplInterface* earlier = nullptr;   // of a torch built with CUDA; under the GIL
   auto& slot = c10::impl::device_guard_impl_registry[static_cast<size_t>(DeviceType::CUDA)];
   if (!on) {
     is_on = false;
     registered_libraries().clear();
     const c10::impl::DeviceGuardImplInterface* ours = guard;
-    slot.compare_exchange_strong(ours, nullptr);
+    slot.compare_exchange_strong(ours, earlier);
     return;
   }
   if (!registered_libraries().empty()) return;
-  TORCH_CHECK(slot.load() == nullptr, "cuda devices cannot be mapped to npu: this torch is built with CUDA");
+  earlier = slot.load();
+  TORCH_CHECK(earlier == nullptr || earlier->deviceCount() == 0,
+              "cuda devices cannot be mapped to npu: this torch is built with CUDA and has a GPU");
   slot.store(guard);
+  Silent silent;
+  const c10::WarningUtils::WarningHandlerGuard handler(&silent);
   for (c10::DispatchKey key : {c10::DispatchKey::CUDA, c10::DispatchKey::SparseCUDA, c10::DispatchKey::SparseCsrCUDA,
                                c10::DispatchKey::QuantizedCUDA, c10::DispatchKey::NestedTensorCUDA}) {
     auto library = std::make_unique<torch::Library>(torch::Library::IMPL, "_", key, __FILE__, __LINE__);
     library->fallback(torch::CppFunction::makeFromBoxedFunction<&make_on_npu>());
     registered_libraries().push_back(std::move(library));
+    if (earlier != nullptr) override_kernels(key);
   }
   replace_to_of_torchscript();
   is_on = true;
