@@ -4,8 +4,9 @@
 
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
+
+#include "softnpu/environment.h"
 
 namespace softnpu {
 namespace {
@@ -15,10 +16,9 @@ constexpr std::array<const char*, kNone> kNames = {"DEBUG", "INFO", "WARNING", "
 
 int threshold() {
   static const int value = [] {
-    const char* to_stdout = std::getenv("ASCEND_SLOG_PRINT_TO_STDOUT");
-    if (to_stdout == nullptr || std::string_view(to_stdout) != "1") return kNone;
-    const char* level = std::getenv("ASCEND_GLOBAL_LOG_LEVEL");
-    return level == nullptr || *level == '\0' ? static_cast<int>(ACL_ERROR) : std::atoi(level);
+    // Wrong values are errors of the runtime's configuration.
+    if (!*environment::flag("ASCEND_SLOG_PRINT_TO_STDOUT").value) return kNone;
+    return static_cast<int>(*environment::integer("ASCEND_GLOBAL_LOG_LEVEL").value);
   }();
   return value;
 }
