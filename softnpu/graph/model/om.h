@@ -8,13 +8,15 @@
 
 #include "graph/ir/graph.h"
 #include "graph/model/open_sizes.h"
+#include "nnopbase/typed_call.h"
 
 namespace softnpu::graph {
 
-// What a file has: a graph of fixed sizes, or a source.
+// What a file has: a graph of fixed sizes, a source, or the description of one operator.
 struct CompiledModel {
   Graph graph;
   std::optional<Source> source;
+  std::optional<TypedCall> description;
 };
 
 std::string write_om(const CompiledModel& model);
