@@ -86,6 +86,7 @@ class Case:
     before: dict[str, int]
     after: dict[str, int]
     length: int = 1  # of the sums that a result is made of
+    epsilon: float = float(np.finfo(np.float32).eps)  # of the type that results are rounded to
 
 
 X = {"x": [2, 3, 8, 8]}
@@ -127,6 +128,71 @@ def gelu_of(order: int) -> list:
     )
 
 
+def rms_norm_of(divides: bool) -> list:
+    """An RMS norm of ``x``: divided by the root, or multiplied by its reciprocal."""
+    head = [
+        node("Pow", "x two", "sq"),
+        node("ReduceMean", "sq", "v", axes=[-1]),
+        node("Add", "v eps", "ve"),
+        node("Sqrt", "ve", "sd"),
+    ]
+    if divides:
+        return [*head, node("Div", "x sd", "n"), node("Mul", "gamma n", "y")]
+    return [
+        *head,
+        node("Div", "unit sd", "r"),
+        node("Mul", "x r", "n"),
+        node("Mul", "gamma n", "y"),
+    ]
+
+
+def half_rms_norm() -> ModelProto:
+    """An RMS norm of float16 that is computed in float32, as torch.onnx writes Llama's."""
+    nodes = [
+        node("Cast", "x", "h", to=TensorProto.FLOAT16),
+        node("Cast", "h", "wide", to=FLOAT),
+        node("Mul", "wide wide", "sq"),
+        node("ReduceMean", "sq", "v", axes=[-1]),
+        node("Add", "v eps", "ve"),
+        node("Sqrt", "ve", "sd"),
+        node("Reciprocal", "sd", "r"),
+        node("Mul", "wide r", "n"),
+        node("Cast", "n", "back", to=TensorProto.FLOAT16),
+        node("Mul", "gamma back", "s"),
+        node("Cast", "s", "y", to=FLOAT),
+    ]
+    constants = {"eps": np.float32(1e-5), "gamma": LAST["gamma"].astype(np.float16)}
+    return model_of(nodes, {"x": [4, 6, 32]}, {"y": [4, 6, 32]}, constants, opset=13)
+
+
+def rotary_of(cos: list[int], sign: str = "Neg") -> ModelProto:
+    """x cos + rotated(x) sin as torch.onnx writes it; with another ``sign`` it is no rotation."""
+    nodes = [
+        node("Slice", "x zero four axis", "a"),
+        node("Slice", "x four eight axis", "b"),
+        node(sign, "b", "nb"),
+        node("Concat", "nb a", "t", axis=-1),
+        node("Mul", "x cos", "xc"),
+        node("Mul", "t sin", "ts"),
+        node("Add", "xc ts", "y"),
+    ]
+    integers = {"zero": [0], "four": [4], "eight": [8], "axis": [-1]}
+    constants = {name: np.array(value) for name, value in integers.items()}
+    inputs = {"x": [2, 3, 5, 8], "cos": cos, "sin": cos}
+    return model_of(nodes, inputs, {"y": [2, 3, 5, 8]}, constants)
+
+
+def swiglu_of(order: str) -> ModelProto:
+    """swish of one half times the other, ``order`` names them."""
+    nodes = [
+        helper.make_node("Split", ["x"], ["a", "b"], "split", axis=1),
+        node("Sigmoid", order[0], "s"),
+        node("Mul", f"{order[0]} s", "w"),
+        node("Mul", f"w {order[1]}", "y"),
+    ]
+    return model_of(nodes, {"x": [3, 8, 5]}, {"y": [3, 4, 5]}, {}, opset=13)
+
+
 def scaled_attention() -> ModelProto:
     """Attention as torch.onnx writes it: queries and keys are scaled by a root each."""
     nodes = [
@@ -164,253 +230,330 @@ LAST = {
     "beta": normal(32),
 }
 
-CASES = {
-    "constants": Case(
-        "constants",
-        model_of(
-            [node("Mul", "w two", "v"), node("Add", "v w", "u"), node("Add", "x u", "y")],
-            {"x": [3, 4]},
-            {"y": [3, 4]},
-            {"w": normal(3, 4), "two": np.float32(2)},
+CASES = (
+    {
+        "constants": Case(
+            "constants",
+            model_of(
+                [node("Mul", "w two", "v"), node("Add", "v w", "u"), node("Add", "x u", "y")],
+                {"x": [3, 4]},
+                {"y": [3, 4]},
+                {"w": normal(3, 4), "two": np.float32(2)},
+            ),
+            {"Mul": 1, "Add": 2},
+            {"Mul": 0, "Add": 1},
         ),
-        {"Mul": 1, "Add": 2},
-        {"Mul": 0, "Add": 1},
-    ),
-    "equal nodes": Case(
-        "common",
-        model_of(
-            [
-                node("Relu", "x", "a"),
-                node("Relu", "x", "b"),
-                node("Transpose", "a", "at", perm=[1, 0]),
-                node("Transpose", "b", "bt", perm=[1, 0]),
-                node("Add", "at bt", "y"),
-            ],
-            {"x": [3, 4]},
-            {"y": [4, 3]},
-            {},
+        "equal nodes": Case(
+            "common",
+            model_of(
+                [
+                    node("Relu", "x", "a"),
+                    node("Relu", "x", "b"),
+                    node("Transpose", "a", "at", perm=[1, 0]),
+                    node("Transpose", "b", "bt", perm=[1, 0]),
+                    node("Add", "at bt", "y"),
+                ],
+                {"x": [3, 4]},
+                {"y": [4, 3]},
+                {},
+            ),
+            {"Relu": 2, "Transpose": 2},
+            {"Relu": 1, "Transpose": 1},
         ),
-        {"Relu": 2, "Transpose": 2},
-        {"Relu": 1, "Transpose": 1},
-    ),
-    "batch norm": Case(
-        "convolutions",
-        model_of(
-            [
-                node("Conv", "x w b", "c"),
-                node("BatchNormalization", "c scale shift mean var", "n"),
-                node("Relu", "n", "y"),
-            ],
-            X,
-            Y,
-            IMAGE | NORM,
+        "batch norm": Case(
+            "convolutions",
+            model_of(
+                [
+                    node("Conv", "x w b", "c"),
+                    node("BatchNormalization", "c scale shift mean var", "n"),
+                    node("Relu", "n", "y"),
+                ],
+                X,
+                Y,
+                IMAGE | NORM,
+            ),
+            {"Conv2D": 1, "BNInfer": 1, "Relu": 1},
+            {"Conv2D": 1, "BNInfer": 0, "Relu": 1},
+            length=27,
         ),
-        {"Conv2D": 1, "BNInfer": 1, "Relu": 1},
-        {"Conv2D": 1, "BNInfer": 0, "Relu": 1},
-        length=27,
-    ),
-    "batch norm of one dimension": Case(
-        "convolutions",
-        model_of(
-            [
-                node("Conv", "x w", "c"),
-                node("BatchNormalization", "c scale shift mean var", "n"),
-                node("Relu", "n", "y"),
-            ],
-            {"x": [2, 3, 8]},
-            {"y": [2, 4, 6]},
-            {"w": normal(4, 3, 3)} | NORM,
+        "batch norm of one dimension": Case(
+            "convolutions",
+            model_of(
+                [
+                    node("Conv", "x w", "c"),
+                    node("BatchNormalization", "c scale shift mean var", "n"),
+                    node("Relu", "n", "y"),
+                ],
+                {"x": [2, 3, 8]},
+                {"y": [2, 4, 6]},
+                {"w": normal(4, 3, 3)} | NORM,
+            ),
+            {"Conv2D": 1, "BNInfer": 1},
+            {"Conv2D": 1, "BNInfer": 0},
+            length=9,
         ),
-        {"Conv2D": 1, "BNInfer": 1},
-        {"Conv2D": 1, "BNInfer": 0},
-        length=9,
-    ),
-    "factor and sum per channel": Case(
-        "convolutions",
-        model_of(
-            [node("Conv", "x w", "c"), node("Mul", "c f", "m"), node("Add", "s m", "y")],
-            X,
-            Y,
-            {"w": IMAGE["w"], "f": normal(4, 1, 1), "s": normal(1, 4, 1, 1)},
+        "factor and sum per channel": Case(
+            "convolutions",
+            model_of(
+                [node("Conv", "x w", "c"), node("Mul", "c f", "m"), node("Add", "s m", "y")],
+                X,
+                Y,
+                {"w": IMAGE["w"], "f": normal(4, 1, 1), "s": normal(1, 4, 1, 1)},
+            ),
+            {"Conv2D": 1, "Mul": 1, "Add": 1},
+            {"Conv2D": 1, "Mul": 0, "Add": 0},
+            length=27,
         ),
-        {"Conv2D": 1, "Mul": 1, "Add": 1},
-        {"Conv2D": 1, "Mul": 0, "Add": 0},
-        length=27,
-    ),
-    "a convolution that is read twice": Case(
-        "convolutions",
-        model_of(
-            [
-                node("Conv", "x w b", "c"),
-                node("BatchNormalization", "c scale shift mean var", "n"),
-                node("Add", "n c", "y"),
-            ],
-            X,
-            Y,
-            IMAGE | NORM,
+        "a convolution that is read twice": Case(
+            "convolutions",
+            model_of(
+                [
+                    node("Conv", "x w b", "c"),
+                    node("BatchNormalization", "c scale shift mean var", "n"),
+                    node("Add", "n c", "y"),
+                ],
+                X,
+                Y,
+                IMAGE | NORM,
+            ),
+            {"Conv2D": 1, "BNInfer": 1},
+            {"Conv2D": 1, "BNInfer": 1},
+            length=27,
         ),
-        {"Conv2D": 1, "BNInfer": 1},
-        {"Conv2D": 1, "BNInfer": 1},
-        length=27,
-    ),
-    "padding": Case(
-        "convolutions",
-        model_of(
-            [node("Pad", "x pads", "p"), node("Conv", "p w b", "y", pads=[1, 0, 1, 0])],
-            X,
-            {"y": [2, 4, 10, 8]},
-            IMAGE | {"pads": np.array([0, 0, 1, 1, 0, 0, 1, 1])},
+        "padding": Case(
+            "convolutions",
+            model_of(
+                [node("Pad", "x pads", "p"), node("Conv", "p w b", "y", pads=[1, 0, 1, 0])],
+                X,
+                {"y": [2, 4, 10, 8]},
+                IMAGE | {"pads": np.array([0, 0, 1, 1, 0, 0, 1, 1])},
+            ),
+            {"PadV3": 1, "Conv2D": 1},
+            {"PadV3": 0, "Conv2D": 1},
+            length=27,
         ),
-        {"PadV3": 1, "Conv2D": 1},
-        {"PadV3": 0, "Conv2D": 1},
-        length=27,
-    ),
-    "padding of one side": Case(
-        "convolutions",
-        model_of(
-            [node("Pad", "x pads", "p"), node("Conv", "p w b", "y")],
-            X,
-            {"y": [2, 4, 7, 7]},
-            IMAGE | {"pads": np.array([0, 0, 1, 1, 0, 0, 0, 0])},
+        "padding of one side": Case(
+            "convolutions",
+            model_of(
+                [node("Pad", "x pads", "p"), node("Conv", "p w b", "y")],
+                X,
+                {"y": [2, 4, 7, 7]},
+                IMAGE | {"pads": np.array([0, 0, 1, 1, 0, 0, 0, 0])},
+            ),
+            {"PadV3": 1},
+            {"PadV3": 1},
+            length=27,
         ),
-        {"PadV3": 1},
-        {"PadV3": 1},
-        length=27,
-    ),
-    "transposes": Case(
-        "transposes",
-        model_of(
-            [
-                node("Transpose", "x", "t", perm=[0, 2, 3, 1]),
-                node("Add", "t b", "a"),
-                node("Relu", "a", "r"),
-                node("Transpose", "r", "u", perm=[0, 3, 1, 2]),
-                node("Abs", "u", "y"),
-            ],
-            X,
-            {"y": X["x"]},
-            {"b": normal(3)},
+        "transposes": Case(
+            "transposes",
+            model_of(
+                [
+                    node("Transpose", "x", "t", perm=[0, 2, 3, 1]),
+                    node("Add", "t b", "a"),
+                    node("Relu", "a", "r"),
+                    node("Transpose", "r", "u", perm=[0, 3, 1, 2]),
+                    node("Abs", "u", "y"),
+                ],
+                X,
+                {"y": X["x"]},
+                {"b": normal(3)},
+            ),
+            {"Transpose": 2},
+            {"Transpose": 0},
         ),
-        {"Transpose": 2},
-        {"Transpose": 0},
-    ),
-    "transposes of two operands": Case(
-        "transposes",
-        model_of(
-            [
-                node("Abs", "x", "z"),
-                node("Transpose", "x", "s", perm=[0, 2, 3, 1]),
-                node("Transpose", "z", "t", perm=[0, 2, 3, 1]),
-                node("Sub", "s t", "y"),
-            ],
-            X,
-            {"y": [2, 8, 8, 3]},
-            {},
+        "transposes of two operands": Case(
+            "transposes",
+            model_of(
+                [
+                    node("Abs", "x", "z"),
+                    node("Transpose", "x", "s", perm=[0, 2, 3, 1]),
+                    node("Transpose", "z", "t", perm=[0, 2, 3, 1]),
+                    node("Sub", "s t", "y"),
+                ],
+                X,
+                {"y": [2, 8, 8, 3]},
+                {},
+            ),
+            {"Transpose": 2},
+            {"Transpose": 1},
         ),
-        {"Transpose": 2},
-        {"Transpose": 1},
-    ),
-    "a transpose that renames": Case(
-        "transposes",
-        model_of(
-            [node("Transpose", "x", "t", perm=[1, 0, 2]), node("Relu", "t", "y")],
-            {"x": [1, 5, 3]},
-            {"y": [5, 1, 3]},
-            {},
+        "a transpose that renames": Case(
+            "transposes",
+            model_of(
+                [node("Transpose", "x", "t", perm=[1, 0, 2]), node("Relu", "t", "y")],
+                {"x": [1, 5, 3]},
+                {"y": [5, 1, 3]},
+                {},
+            ),
+            {"Transpose": 1},
+            {"Transpose": 0},
         ),
-        {"Transpose": 1},
-        {"Transpose": 0},
-    ),
-    "a transposed factor": Case(
-        "products",
-        model_of(
-            [node("Transpose", "k", "t", perm=[0, 2, 1]), node("MatMul", "q t", "y")],
-            {"q": [2, 5, 8], "k": [2, 7, 8]},
-            {"y": [2, 5, 7]},
-            {},
+        "a transposed factor": Case(
+            "products",
+            model_of(
+                [node("Transpose", "k", "t", perm=[0, 2, 1]), node("MatMul", "q t", "y")],
+                {"q": [2, 5, 8], "k": [2, 7, 8]},
+                {"y": [2, 5, 7]},
+                {},
+            ),
+            {"Transpose": 1, "BatchMatMulV2": 1},
+            {"Transpose": 0, "BatchMatMulV2": 1},
+            length=8,
         ),
-        {"Transpose": 1, "BatchMatMulV2": 1},
-        {"Transpose": 0, "BatchMatMulV2": 1},
-        length=8,
-    ),
-    "a bias": Case(
-        "products",
-        model_of(
-            [node("MatMul", "x w", "p"), node("Add", "b p", "s"), node("Relu", "s", "y")],
-            {"x": [2, 5, 8]},
-            {"y": [2, 5, 7]},
-            {"w": normal(8, 7), "b": normal(7)},
+        "a bias": Case(
+            "products",
+            model_of(
+                [node("MatMul", "x w", "p"), node("Add", "b p", "s"), node("Relu", "s", "y")],
+                {"x": [2, 5, 8]},
+                {"y": [2, 5, 7]},
+                {"w": normal(8, 7), "b": normal(7)},
+            ),
+            {"MatMulV2": 1, "Add": 1},
+            {"MatMulV2": 1, "Add": 0},
+            length=8,
         ),
-        {"MatMulV2": 1, "Add": 1},
-        {"MatMulV2": 1, "Add": 0},
-        length=8,
-    ),
-    "layer norm": Case(
-        "layer-norm",
-        model_of(norm_of("x"), {"x": [4, 6, 32]}, {"y": [4, 6, 32]}, LAST, opset=11),
-        {"ReduceMean": 2, "LayerNormV3": 0},
-        {"ReduceMean": 0, "LayerNormV3": 1, "Sub": 0, "Add": 0},
-        length=32,
-    ),
-    "attention": Case(
-        "attention",
-        attention_of(normal(1, 5, 7), [0, 1, 3, 2], [2, 3, 7, 8]),
-        {"SoftmaxV2": 1, "BatchMatMulV2": 2},
-        {"SoftmaxV2": 0, "BatchMatMulV2": 0, "softnpuAttention": 1, "Transpose": 0},
-        length=8 * 7,
-    ),
-    "attention with scaled factors": Case(
-        "attention",
-        scaled_attention(),
-        {"SoftmaxV2": 1, "Mul": 2},
-        {"SoftmaxV2": 0, "softnpuAttention": 1, "Mul": 0, "Transpose": 0},
-        length=8 * 7,
-    ),
-    "attention with keys by position": Case(
-        "attention",
-        attention_of(normal(5, 7), [0, 2, 3, 1], [2, 7, 3, 8]),
-        {"SoftmaxV2": 1, "Transpose": 1},
-        {"SoftmaxV2": 0, "softnpuAttention": 1, "Transpose": 1},
-        length=8 * 7,
-    ),
-    "attention with infinite bias": Case(
-        "attention",
-        attention_of(np.triu(np.full((5, 7), -np.inf, np.float32), 1), [0, 1, 3, 2], [2, 3, 7, 8]),
-        {"SoftmaxV2": 1},
-        {"SoftmaxV2": 1, "softnpuAttention": 0},
-        length=8 * 7,
-    ),
-    "swish": Case(
-        "activations",
-        model_of(
-            [node("Sigmoid", "x", "s"), node("Mul", "x s", "y")], {"x": [999]}, {"y": [999]}, {}
+        "layer norm": Case(
+            "layer-norm",
+            model_of(norm_of("x"), {"x": [4, 6, 32]}, {"y": [4, 6, 32]}, LAST, opset=11),
+            {"ReduceMean": 2, "LayerNormV3": 0},
+            {"ReduceMean": 0, "LayerNormV3": 1, "Sub": 0, "Add": 0},
+            length=32,
         ),
-        {"Sigmoid": 1},
-        {"Sigmoid": 0, "Swish": 1, "Mul": 0},
-        length=4,
-    ),
-    "hard swish": Case(
-        "activations",
-        model_of(
-            [node("HardSigmoid", "x", "s", alpha=1 / 6), node("Mul", "s x", "y")],
-            {"x": [999]},
-            {"y": [999]},
-            {},
+        "rms norm in float32 of float16": Case(
+            "rms-norm",
+            half_rms_norm(),
+            {"ReduceMean": 1, "Cast": 4},
+            {"ReduceMean": 0, "softnpuRmsNorm": 1, "Cast": 2},
+            length=32,
+            epsilon=float(np.finfo(np.float16).eps),
         ),
-        {"Minimum": 1},
-        {"Minimum": 0, "HardSwish": 1, "Mul": 0},
-        length=4,
-    ),
-} | {
-    f"gelu {order}": Case(
-        "activations",
-        model_of(gelu_of(order), {"x": [999]}, {"y": [999]}, GELU),
-        {"Erf": 1},
-        {"Erf": 0, "Gelu": 1, "Mul": 0},
-        length=4,
-    )
-    for order in range(3)
-}
+        "an rms norm that is read within": Case(
+            "rms-norm",
+            model_of(
+                [*rms_norm_of(True)[:-1], node("Mul", "gamma n", "z"), node("Add", "z n", "y")],
+                {"x": [4, 6, 32]},
+                {"y": [4, 6, 32]},
+                LAST,
+                opset=11,
+            ),
+            {"ReduceMean": 1},
+            {"ReduceMean": 1, "softnpuRmsNorm": 0},
+            length=32,
+        ),
+        "rotary embedding by position": Case(
+            "rotary",
+            rotary_of([1, 1, 5, 8]),
+            {"Slice": 2, "ConcatD": 1, "Mul": 2},
+            {"softnpuRotary": 1, "Slice": 0, "ConcatD": 0, "Mul": 0, "Neg": 0},
+            length=2,
+        ),
+        "rotary embedding by sequence": Case(
+            "rotary",
+            rotary_of([2, 1, 5, 8]),
+            {"Slice": 2},
+            {"softnpuRotary": 1, "Slice": 0},
+            length=2,
+        ),
+        "no rotary embedding": Case(
+            "rotary",
+            rotary_of([5, 8], "Abs"),
+            {"Slice": 2},
+            {"softnpuRotary": 0, "Slice": 2},
+            length=2,
+        ),
+        "swiglu": Case(
+            "gates",
+            swiglu_of("ab"),
+            {"Sigmoid": 1, "Slice": 2, "Mul": 2},
+            {"softnpuSwiGlu": 1, "Swish": 0, "Slice": 0, "Mul": 0},
+            length=4,
+        ),
+        "swiglu of the second half": Case(
+            "gates",
+            swiglu_of("ba"),
+            {"Slice": 2},
+            {"softnpuSwiGlu": 0, "Swish": 1, "Slice": 2},
+            length=4,
+        ),
+        "attention": Case(
+            "attention",
+            attention_of(normal(1, 5, 7), [0, 1, 3, 2], [2, 3, 7, 8]),
+            {"SoftmaxV2": 1, "BatchMatMulV2": 2},
+            {"SoftmaxV2": 0, "BatchMatMulV2": 0, "softnpuAttention": 1, "Transpose": 0},
+            length=8 * 7,
+        ),
+        "attention with scaled factors": Case(
+            "attention",
+            scaled_attention(),
+            {"SoftmaxV2": 1, "Mul": 2},
+            {"SoftmaxV2": 0, "softnpuAttention": 1, "Mul": 0, "Transpose": 0},
+            length=8 * 7,
+        ),
+        "attention with keys by position": Case(
+            "attention",
+            attention_of(normal(5, 7), [0, 2, 3, 1], [2, 7, 3, 8]),
+            {"SoftmaxV2": 1, "Transpose": 1},
+            {"SoftmaxV2": 0, "softnpuAttention": 1, "Transpose": 1},
+            length=8 * 7,
+        ),
+        "attention with infinite bias": Case(
+            "attention",
+            attention_of(
+                np.triu(np.full((5, 7), -np.inf, np.float32), 1), [0, 1, 3, 2], [2, 3, 7, 8]
+            ),
+            {"SoftmaxV2": 1},
+            {"SoftmaxV2": 1, "softnpuAttention": 0},
+            length=8 * 7,
+        ),
+        "swish": Case(
+            "activations",
+            model_of(
+                [node("Sigmoid", "x", "s"), node("Mul", "x s", "y")], {"x": [999]}, {"y": [999]}, {}
+            ),
+            {"Sigmoid": 1},
+            {"Sigmoid": 0, "Swish": 1, "Mul": 0},
+            length=4,
+        ),
+        "hard swish": Case(
+            "activations",
+            model_of(
+                [node("HardSigmoid", "x", "s", alpha=1 / 6), node("Mul", "s x", "y")],
+                {"x": [999]},
+                {"y": [999]},
+                {},
+            ),
+            {"Minimum": 1},
+            {"Minimum": 0, "HardSwish": 1, "Mul": 0},
+            length=4,
+        ),
+    }
+    | {
+        f"gelu {order}": Case(
+            "activations",
+            model_of(gelu_of(order), {"x": [999]}, {"y": [999]}, GELU),
+            {"Erf": 1},
+            {"Erf": 0, "Gelu": 1, "Mul": 0},
+            length=4,
+        )
+        for order in range(3)
+    }
+    | {
+        f"rms norm {form}": Case(
+            "rms-norm",
+            model_of(
+                rms_norm_of(form == "divided"),
+                {"x": [4, 6, 32]},
+                {"y": [4, 6, 32]},
+                LAST | {"unit": np.float32(1)},
+                opset=11,
+            ),
+            {"ReduceMean": 1, "softnpuRmsNorm": 0},
+            {"ReduceMean": 0, "softnpuRmsNorm": 1, "Mul": 0, "Add": 0},
+            length=32,
+        )
+        for form in ("divided", "multiplied")
+    }
+)
 
 
 def counted(text: str, types: Sequence[str]) -> dict[str, int]:
@@ -436,7 +579,7 @@ def test_pass(name, tmp_path):
     ]
     wanted = run(without.om, inputs)[0]
     # A sum of `length` terms, computed twice, each with operands that are rounded once more.
-    tolerance = 4 * (case.length + 2) * np.finfo(np.float32).eps * max(1, np.abs(wanted).max())
+    tolerance = 4 * (case.length + 2) * case.epsilon * max(1, np.abs(wanted).max())
     for one in (with_passes, off):
         np.testing.assert_allclose(run(one.om, inputs)[0], wanted, rtol=0, atol=tolerance)
 
