@@ -291,6 +291,13 @@ def peers() -> list[Measured]:
     return measured + compare("peers", trained(), rounds=7)
 
 
+def model_sizes() -> list[Measured]:
+    """Time and memory of compiling and loading models of 10^3 to 10^6 nodes."""
+    from model_sizes import main as measure
+
+    return measure()
+
+
 def kernel_checks() -> list[Measured]:
     """Recall of the checks of Ascend C kernels, and the time that they take."""
     from kernel_checks import measure
@@ -307,7 +314,16 @@ def kernels() -> list[Measured]:
 
 # What needs an environment of its own or a tool that `./dev setup` does not install, or compiles for minutes, runs by its
 # name only.
-BY_NAME = ("collectives", "custom", "peers", "instructions", "compile", "sizes", "kernel-checks")
+BY_NAME = (
+    "collectives",
+    "custom",
+    "peers",
+    "instructions",
+    "compile",
+    "sizes",
+    "kernel-checks",
+    "model-sizes",
+)
 SUITES: dict[str, Callable[[], list[Measured]]] = {
     "runtime": runtime,
     "dispatch": dispatch,
@@ -315,6 +331,7 @@ SUITES: dict[str, Callable[[], list[Measured]]] = {
     "custom": custom,
     "graphs": graphs,
     "compiled-models": compiled_models,
+    "model-sizes": model_sizes,
     "elementwise": elementwise,
     "matmul": matmul,
     "alloc": alloc,
