@@ -1,6 +1,5 @@
 """How the time and memory of atc and of loading grow with a model's nodes."""
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -42,14 +41,24 @@ def _model(count: int, path: Path) -> None:
     )
 
 
+# A process counts the memory of the one that started it as its own: a small one is in between.
+_MEASURE = """
+import os, sys
+number = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
+_, status, usage = os.wait4(number, 0)
+print(os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10)
+"""
+
+
 def _cost(command: list[str | Path]) -> tuple[float, int]:
     """Seconds of processor time and bytes of memory of a program that must succeed."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise RuntimeError(f"{command[0]} ended with {process.returncode}")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", _MEASURE, *command], capture_output=True, text=True, check=True
+    )
+    code, seconds, memory = done.stdout.split()[-3:]
+    if int(code) != 0:
+        raise RuntimeError(f"{command[0]} ended with {code}: {done.stderr}")
+    return float(seconds), int(memory)
 
 
 def main(most: int = COUNTS[-1]) -> list[Measured]:
