@@ -37,7 +37,7 @@ bool read(Parser* parser, TypedTensor* out) {
   return parser->is_ok() && (!out->is_given || aclDataTypeSize(out->tensor.dtype) != 0);
 }
 
-Status add_value(const TypedCall& description, const TypedTensor& tensor, std::string name, ValueKind kind,
+Status add_value(const TypedCall& description, const TypedTensor& tensor, const std::string& name, ValueKind kind,
                  Graph* graph, ValueId* id) {
   if (std::ranges::any_of(tensor.tensor.dims, [](int64_t size) { return size < 0; })) {
     return {ACL_ERROR_INVALID_PARAM,
@@ -48,7 +48,7 @@ Status add_value(const TypedCall& description, const TypedTensor& tensor, std::s
             text("the operator ", description.type, " has a blocked format: run it by aclopExecuteV2")};
   }
   Value value;
-  value.name = tensor.name.empty() ? std::move(name) : tensor.name;
+  value.name = tensor.name.empty() ? name : tensor.name;
   value.kind = kind;
   value.dtype = tensor.tensor.dtype;
   value.dims = tensor.tensor.dims;

@@ -146,7 +146,7 @@ std::string write_om(const CompiledModel& model) {
   return file + body;
 }
 
-Status read_om(std::string_view bytes, std::shared_ptr<const void> owner, CompiledModel* out) {
+Status read_om(std::string_view bytes, const std::shared_ptr<const void>& owner, CompiledModel* out) {
   Header header{};
   if (!read(bytes, 0, &header) || header.magic != kMagic) {
     return unusable("this is no compiled model (.om): compile one with atc");
@@ -186,7 +186,7 @@ Status read_om(std::string_view bytes, std::shared_ptr<const void> owner, Compil
   const std::string_view structure = parts[0].substr(sizeof(OwnHeader));
   switch (own.content) {
     case Content::kGraph: return deserialize(structure, parts[1], owner, &out->graph);
-    case Content::kSource: return deserialize(structure, std::move(owner), &out->source.emplace());
+    case Content::kSource: return deserialize(structure, owner, &out->source.emplace());
     case Content::kOperator: return deserialize(structure, &out->description.emplace());
   }
   return unusable("the model's graph is damaged");

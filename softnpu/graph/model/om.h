@@ -22,6 +22,6 @@ struct CompiledModel {
 std::string write_om(const CompiledModel& model);
 // Constants refer to `bytes`, which `owner` keeps. A damaged file, one of CANN's own and one of another version are
 // errors of one sentence.
-Status read_om(std::string_view bytes, std::shared_ptr<const void> owner, CompiledModel* out);
+Status read_om(std::string_view bytes, const std::shared_ptr<const void>& owner, CompiledModel* out);
 
 }  // namespace softnpu::graph

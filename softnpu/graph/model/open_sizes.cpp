@@ -42,7 +42,7 @@ Status read_model(const Source& source, onnx::Model* out) {
   return onnx::read_model({source.onnx.data, source.onnx.size}, source.onnx.owner, {"", &external}, out);
 }
 
-Status deserialize(std::string_view bytes, std::shared_ptr<const void> owner, Source* out) {
+Status deserialize(std::string_view bytes, const std::shared_ptr<const void>& owner, Source* out) {
   Parser parser(bytes);
   out->kind = parser.get<ListKind>();
   out->list.resize(parser.count(sizeof(uint64_t)));

@@ -24,7 +24,7 @@ struct Source {
 std::string serialize(const Source& source);
 // The model of a source.
 Status read_model(const Source& source, onnx::Model* out);
-Status deserialize(std::string_view bytes, std::shared_ptr<const void> owner, Source* out);
+Status deserialize(std::string_view bytes, const std::shared_ptr<const void>& owner, Source* out);
 
 // An input as a source describes it; open sizes are -1.
 struct OpenTensor {
