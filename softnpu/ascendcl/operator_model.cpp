@@ -7,6 +7,7 @@
 #include "softnpu/operator_models.h"
 
 using softnpu::api;
+using softnpu::guarded;
 using softnpu::Status;
 
 namespace {
@@ -69,7 +70,9 @@ aclError aclopCreateHandle(const char* opType, int numInputs, const aclTensorDes
 }
 
 void aclopDestroyHandle(aclopHandle* handle) {
-  if (operator_models() != nullptr) operator_models()->destroyHandle(handle);
+  guarded([&] {
+    if (operator_models() != nullptr) operator_models()->destroyHandle(handle);
+  });
 }
 
 aclError aclopExecWithHandle(aclopHandle* handle, int numInputs, const aclDataBuffer* const inputs[], int numOutputs,
