@@ -291,6 +291,13 @@ def peers() -> list[Measured]:
     return measured + compare("peers", trained(), rounds=7)
 
 
+def model_sizes() -> list[Measured]:
+    """Time and memory of compiling and loading models of 10^3 to 10^6 nodes."""
+    from model_sizes import main as measure
+
+    return measure()
+
+
 def kernel_checks() -> list[Measured]:
     """Recall of the checks of Ascend C kernels, and the time that they take."""
     from kernel_checks import measure
@@ -323,6 +330,7 @@ BY_NAME = (
     "compile",
     "sizes",
     "kernel-checks",
+    "model-sizes",
 )
 SUITES: dict[str, Callable[[], list[Measured]]] = {
     "runtime": runtime,
@@ -331,6 +339,7 @@ SUITES: dict[str, Callable[[], list[Measured]]] = {
     "custom": custom,
     "graphs": graphs,
     "compiled-models": compiled_models,
+    "model-sizes": model_sizes,
     "elementwise": elementwise,
     "matmul": matmul,
     "alloc": alloc,

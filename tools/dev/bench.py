@@ -16,6 +16,7 @@ SUITES = {
     "custom": "operators of npu against compositions on npu; by name only",
     "graphs": "replays of captured graphs against npu eager, and against reading the weights",
     "compiled-models": "networks that atc compiled, against npu eager, CPU eager and without passes",
+    "model-sizes": "atc and loading with 10^3 to 10^6 nodes: time and memory; by name only",
     "elementwise": "operators with 64 MiB results",
     "matmul": "linear layers",
     "alloc": "tensors that come and go",
