@@ -298,6 +298,13 @@ def kernel_checks() -> list[Measured]:
     return measure()
 
 
+def report() -> list[Measured]:
+    """What torch-npu report says of programs with planted faults, and what its changes save."""
+    from reports import measure
+
+    return measure()
+
+
 def kernels() -> list[Measured]:
     """Kernels in Ascend C against libopapi's operators."""
     from kernels import rows
@@ -307,7 +314,16 @@ def kernels() -> list[Measured]:
 
 # What needs an environment of its own or a tool that `./dev setup` does not install, or compiles for minutes, runs by its
 # name only.
-BY_NAME = ("collectives", "custom", "peers", "instructions", "compile", "sizes", "kernel-checks")
+BY_NAME = (
+    "collectives",
+    "custom",
+    "peers",
+    "instructions",
+    "compile",
+    "sizes",
+    "kernel-checks",
+    "report",
+)
 SUITES: dict[str, Callable[[], list[Measured]]] = {
     "runtime": runtime,
     "dispatch": dispatch,
@@ -325,6 +341,7 @@ SUITES: dict[str, Callable[[], list[Measured]]] = {
     "compile": compiled,
     "sizes": sizes,
     "seeds": seeds,
+    "report": report,
     "memory": memory,
     "neighbours": neighbours,
     "precision": precision,

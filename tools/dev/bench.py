@@ -31,6 +31,7 @@ SUITES = {
     "precision": "what products and convolutions lose, in place of times",
     "peers": "ONNX Runtime, OpenVINO, inductor; by name only",
     "kernels": "kernels in Ascend C against operators of libopapi",
+    "report": "torch-npu report on programs with a planted fault each; by name only",
     "kernel-checks": "what checked mode finds in the labelled kernels, and its time; by name only",
 }
 COMPARE = "compare"
