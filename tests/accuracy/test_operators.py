@@ -108,7 +108,8 @@ def test_nothing_is_found_where_nothing_is_wrong(made, reference):
     assert found.divergences == []
     assert len(found.rows) > 30
     assert all(row.is_close for row in found.rows)
-    assert min(row.within_five_thousandths for row in found.rows) > 0.9
+    shares = [row.within_five_thousandths for row in found.rows]
+    assert sum(shares) / len(shares) > 0.95
 
 
 def test_in_half_precision_its_roundings_are_no_alarm():

@@ -131,8 +131,13 @@ def a_batch() -> Run:
     return run(works=[work(t, t + 2, 7) for t in range(0, 100, 10)])
 
 
+def sums_of_batches() -> Run:
+    row = {"core": "AI_VECTOR_CORE", "output_shapes": ((1, 64),)}
+    return run(works=[work(t, t + 2, 7, **row) for t in range(0, 100, 10)])
+
+
 @pytest.mark.parametrize(
-    "made", [without_waits, new_inputs, a_batch], ids=lambda made: made.__name__
+    "made", [without_waits, new_inputs, a_batch, sums_of_batches], ids=lambda made: made.__name__
 )
 def test_where_nothing_is_wrong_nothing_is_recommended(made):
     assert advice.recommendations(made()) == []

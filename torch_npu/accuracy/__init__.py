@@ -15,7 +15,8 @@ library on saved files.
     accuracy.assert_close(a.npu() @ b.npu(), exact, tolerance)
 
 ``check_operators`` runs a function, such as a training step, and judges each of its operators: which is the first that is
-wrong, in which module, on which line, with a script that runs it alone. ``check_determinism`` compares the bits of runs.
+wrong, in which module, on which line, with a script that runs it alone. ``Dump`` writes what operators and modules give, ``compare_dumps`` holds two such
+folders against each other. ``check_determinism`` compares the bits of runs.
 
 ``torch_npu.accuracy.judge`` compares results of a call that can be run again in double precision: it finds the tolerance
 of each element by itself.
@@ -23,6 +24,7 @@ of each element by itself.
 
 from torch_npu.accuracy.comparison import Comparison, Element, assert_close, compare
 from torch_npu.accuracy.determinism import Determinism, check_determinism
+from torch_npu.accuracy.dump import Dump, DumpError, compare_dumps
 from torch_npu.accuracy.kinds import Kind
 from torch_npu.accuracy.operators import (
     Divergence,
@@ -38,6 +40,8 @@ __all__ = [
     "Comparison",
     "Determinism",
     "Divergence",
+    "Dump",
+    "DumpError",
     "Element",
     "Kind",
     "OperatorCheck",
@@ -48,6 +52,7 @@ __all__ = [
     "check_determinism",
     "check_operators",
     "compare",
+    "compare_dumps",
     "table",
     "tolerance_of",
     "write_csv",

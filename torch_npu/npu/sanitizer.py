@@ -22,7 +22,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from torch_npu._core import environment
-from torch_npu.npu import device as device_module
 from torch_npu.npu.streams import _EventBase, _StreamBase, current_stream
 
 _Key: TypeAlias = tuple[int, int]  # device, stream
@@ -124,7 +123,7 @@ class Sanitizer(TorchDispatchMode):
         self._wrap(_EventBase, "query", self._on_event_query)
         self._wrap(_StreamBase, "synchronize", self._on_stream_synchronize)
         self._wrap(_StreamBase, "query", self._on_stream_query)
-        for module in (torch.npu, device_module, torch.accelerator):
+        for module in (sys.modules[__package__], torch.accelerator):
             self._wrap(module, "synchronize", self._on_synchronize)
         super().__enter__()
         return self

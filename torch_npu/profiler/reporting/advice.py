@@ -20,6 +20,7 @@ _LOADER = "enumerate(DataLoader)"
 _CASTS = ("TransData", "NpuFormatCast", "FormatCast", "InplaceCopy", "ViewCopy", "Contiguous")
 _ONE_BY_ONE = 8  # so many runs of the same work in one step
 _LARGE_COPY = 1 << 16
+_PRODUCTS = ("AI_CORE", "MIX_AIC")
 _MS = 1e6
 
 
@@ -247,15 +248,15 @@ def _common_place(stacks: set[tuple[str, ...]]) -> str:
     return place_of(tuple(shared))
 
 
+def _is_single(work: Work) -> bool:
+    return bool(work.stack) and bool(work.output_shapes) and work.output_shapes[0][:1] == (1,)
+
+
 def _one_by_one(run: Run, found: _Found) -> None:
     steps = run.steps or [(run.begin, run.end)]
     groups: dict[str, list[Work]] = defaultdict(list)
-    for work in run.works:
-        leads = work.input_shapes[0][:1] if work.input_shapes and work.input_shapes[0] else ()
-        if work.stack and (
-            leads == (1,) or (work.output_shapes[:1] and work.output_shapes[0][:1] == (1,))
-        ):
-            groups[place_of(work.stack[-1:]) if len(work.stack) > 1 else work.place].append(work)
+    for work in filter(_is_single, run.works):
+        groups[place_of(work.stack[-1:])].append(work)
     for works in groups.values():
         saved, times, stacks = 0.0, [], set()
         for begin, end in steps:
@@ -265,7 +266,8 @@ def _one_by_one(run: Run, found: _Found) -> None:
                 counts[work.stack, work.name, work.input_shapes] += 1
             repeated = {key for key, n in counts.items() if n >= _ONE_BY_ONE}
             looped = [w for w in mine if (w.stack, w.name, w.input_shapes) in repeated]
-            if not looped:
+            # Sums over a batch have one row, too: a network on one sample has products or convolutions.
+            if not any(w.core in _PRODUCTS for w in looped):
                 continue
             n = min(counts[key] for key in repeated)
             span = max(w.end for w in looped) - min(w.launched for w in looped)
