@@ -1,6 +1,7 @@
 """A report as one HTML page that needs nothing else, and its tables as a workbook. Both need ``torch-npu[tools]``."""
 
 import html
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ MISSING = (
 )
 _MB = 1 << 20
 _CHART_ROWS = 12
+_PATH = re.compile(r"(?P<folder>/[^\s;]*/)(?P<line>[^/\s;]+:\d+)")
 _STYLE = """
 :root { color-scheme: light; }
 body { font: 15px/1.5 system-ui, sans-serif; color: #1c2430; background: #f5f6f8; margin: 0; }
@@ -22,12 +24,12 @@ h1 { font-size: 22px; margin: 8px 0 4px; } h2 { font-size: 17px; margin: 32px 0 
 .path { color: #5b6676; overflow-wrap: anywhere; }
 .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px; margin: 16px 0; }
 .card, .advice, .table, .chart { background: #fff; border: 1px solid #dde1e7; border-radius: 6px; }
-.card { padding: 10px 14px; } .card b { display: block; font-size: 20px; } .card span { color: #5b6676; }
+.card { padding: 10px 14px; } .card b { display: block; font-size: 18px; white-space: nowrap; } .card span { color: #5b6676; }
 .advice { padding: 12px 16px; margin: 10px 0; border-left: 4px solid #b3261e; }
 .advice h3 { margin: 0 0 4px; font-size: 15px; } .advice p { margin: 4px 0; }
 .none { border-left-color: #22794a; }
 code { font: 13px/1.4 ui-monospace, monospace; background: #eef0f3; padding: 1px 4px; overflow-wrap: anywhere; }
-.table { overflow-x: auto; } .chart { padding: 4px; overflow: hidden; }
+.table { overflow-x: auto; } .chart { padding: 4px; margin-bottom: 10px; overflow: hidden; }
 table { border-collapse: collapse; width: 100%; font-size: 13px; }
 th, td { text-align: left; padding: 5px 10px; border-bottom: 1px solid #edf0f3; vertical-align: top; }
 td.long { overflow-wrap: anywhere; min-width: 140px; } th { white-space: nowrap; }
@@ -48,12 +50,15 @@ def _plotly() -> tuple[Any, Any]:
     return go, io
 
 
+def _cell(text_: str) -> str:
+    """With lines of files by their short names; the whole path is shown by the pointer."""
+    return _PATH.sub(r'<span title="\g<0>">\g<line></span>', html.escape(text_))
+
+
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: range) -> str:
     def row(cells: Sequence[str], tag: str) -> str:
         kinds = [' class="n"' if i in numbers else ' class="long"' for i in range(len(cells))]
-        return "".join(
-            f"<{tag}{k}>{html.escape(c)}</{tag}>" for c, k in zip(cells, kinds, strict=True)
-        )
+        return "".join(f"<{tag}{k}>{_cell(c)}</{tag}>" for c, k in zip(cells, kinds, strict=True))
 
     body = "".join(f"<tr>{row(cells, 'td')}</tr>" for cells in rows)
     return f'<div class="table"><table><thead><tr>{row(head, "th")}</tr></thead><tbody>{body}</tbody></table></div>'
@@ -110,7 +115,7 @@ class _Charts:
         rows = found.operators[:_CHART_ROWS][::-1]
         bar = self._go.Bar(
             x=[row.total_ns / 1e6 for row in rows],
-            y=[_short(row.name) for row in rows],
+            y=[f"{_short(row.name)} ({_short(row.operator)})" for row in rows],
             customdata=[f"{text.percent(row.share)} %, {row.runs} runs<br>{row.place}" for row in rows],
             hovertemplate="%{y}: %{x:.3f} ms<br>%{customdata}<extra></extra>",
             orientation="h",
@@ -207,7 +212,8 @@ def _sections(found: Report, charts: _Charts) -> list[str]:
     if found.limits is not None and found.roofline:
         parts += [
             "<h2>Roofline</h2>",
-            f"<p>Limits measured on this machine: {found.limits.gflops:.0f} GFLOP/s, {found.limits.gbytes:.1f} GB/s.</p>",
+            f"<p>Limits measured on this machine: {found.limits.gflops:.0f} GFLOP/s, {found.limits.gbytes:.1f} GB/s. "
+            "Kernels whose data are in the caches exceed the limit of memory.</p>",
             charts.roofline(found),
         ]
     if found.memory:

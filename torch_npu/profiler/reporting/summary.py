@@ -137,7 +137,8 @@ def _flops(work: Work) -> float:
             return 2.0 * out * prod(weight[1:])
         pair = [s for s in work.input_shapes if len(s) >= 2][-2:]
         return 2.0 * out * pair[0][-1] if pair else 0.0
-    return float(out)
+    # A function of each element, or a sum of them.
+    return float(max([out, *(prod(shape) for shape in work.input_shapes[:1])]))
 
 
 def _moved(work: Work) -> int:
