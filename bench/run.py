@@ -305,6 +305,13 @@ def kernel_checks() -> list[Measured]:
     return measure()
 
 
+def report() -> list[Measured]:
+    """What torch-npu report says of programs with planted faults, and what its changes save."""
+    from reports import measure
+
+    return measure()
+
+
 def kernels() -> list[Measured]:
     """Kernels in Ascend C against libopapi's operators."""
     from kernels import rows
@@ -331,6 +338,7 @@ BY_NAME = (
     "sizes",
     "kernel-checks",
     "model-sizes",
+    "report",
 )
 SUITES: dict[str, Callable[[], list[Measured]]] = {
     "runtime": runtime,
@@ -351,6 +359,7 @@ SUITES: dict[str, Callable[[], list[Measured]]] = {
     "compile": compiled,
     "sizes": sizes,
     "seeds": seeds,
+    "report": report,
     "memory": memory,
     "neighbours": neighbours,
     "precision": precision,

@@ -9,6 +9,7 @@ from torch_npu import softnpu
 from torch_npu._core import environment
 from torch_npu.accuracy import command_line as accuracy
 from torch_npu.ascendc import command_line as ascendc
+from torch_npu.profiler.reporting import command_line as report
 from torch_npu.tools.migrate import __main__ as migrate
 from torch_npu.utils import collect_env, doctor, overflow_command
 from torch_npu.version import __version__
@@ -80,6 +81,9 @@ COMMANDS = {
     "overflow": Command(
         overflow_command.main,
         "runs a script; which operator, module and line made infinities or NaN",
+    ),
+    "report": Command(
+        report.main, "where the time of a recording went, and what to change in the program"
     ),
     "ascendc": Command(ascendc.main, "compiles kernels in Ascend C; the command ascendc"),
 }

@@ -14,6 +14,7 @@
 #include "core/device.h"
 #include "core/environment.h"
 #include "core/overflow.h"
+#include "core/program_lines.h"
 #include "core/special_streams.h"
 #include "core/task_queue.h"
 #include "core/wait.h"
@@ -243,6 +244,7 @@ void count_synchronization() noexcept { waits.fetch_add(1, std::memory_order_rel
 void synchronize_stream(c10::Stream stream) {
   check_launches(checked_device(stream.device_index()));
   count_synchronization();
+  const program_lines::Waiting waiting;
   acl_check(aclrtSynchronizeStreamWithTimeout(handle(stream), stream_wait_limit()), "aclrtSynchronizeStream");
 }
 
@@ -250,6 +252,7 @@ namespace {
 
 void wait_for_handle(aclrtStream handle) {
   count_synchronization();
+  const program_lines::Waiting waiting;
   wait_interruptibly("aclrtSynchronizeStream", stream_wait_limit(),
                      [handle](int32_t ms) { return aclrtSynchronizeStreamWithTimeout(handle, ms); });
 }
