@@ -11,6 +11,7 @@ from pathlib import Path
 from dev.build import build, ccache, link_package, program
 from dev.paths import BUILD, ROOT
 from dev.run import DevError, output, run, say
+from dev.setup import MODELS
 from dev.side_venv import make_side_venv
 
 # What CI builds and tests is the first one.
@@ -48,6 +49,9 @@ def _make_venv(version: str) -> Path:
             f"torch {version} and its packages take up to {NEEDED // GB} GB, and {free / GB:.1f} GB are free"
         )
     make_side_venv(venv, [f"torch=={version}", *_requirements()], [])
+    # As in .venv: their metadata require packages that must not be installed.
+    pip = [venv / "bin" / "python", "-m", "pip", "install", "--quiet"]
+    run([*pip, "--no-deps", "--requirement", MODELS])
     return venv
 
 
