@@ -11,7 +11,6 @@
 #include <torch/library.h>
 
 #include <array>
-#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -103,29 +102,19 @@ void _npu_paged_attention(const Tensor& query, const Tensor& key_cache, const Te
   std::vector<int64_t> ends(lengths.size());
   std::iota(ends.begin(), ends.end(), int64_t{1});
   if (query.numel() == 0) return;
-  constexpr int64_t kAll = std::numeric_limits<int32_t>::max();
   const Tensor keys = key_cache.flatten(2), values = value_cache.flatten(2);
   const InferCall call{.name = kName,
                        .query = query,
                        .key = keys,
                        .value = values,
-                       .bias = std::nullopt,
-                       .mask = std::nullopt,
-                       .sink = std::nullopt,
                        .table = block_table,
-                       .query_rope = std::nullopt,
-                       .key_rope = std::nullopt,
                        .query_lengths = ends,
                        .key_lengths = lengths,
                        .heads = num_heads,
                        .key_heads = num_kv_heads,
                        .scale = scale_value,
-                       .before = kAll,
-                       .after = kAll,
                        .layout = "TND",
-                       .sparse_mode = 0,
-                       .page = key_cache.size(1),
-                       .gives_log_sum = false};
+                       .page = key_cache.size(1)};
   const std::array<Tensor, 2> results = {out, Tensor(at::empty({0}, query.options().dtype(at::kFloat)))};
   infer_into(call, results);
 }
