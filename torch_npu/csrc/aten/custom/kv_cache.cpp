@@ -26,8 +26,7 @@ namespace {
 using at::Tensor;
 using OptionalTensor = std::optional<Tensor>;
 
-constexpr aclnn_check::Dtypes kFloating = dtypes({at::kHalf, at::kBFloat16, at::kFloat});
-constexpr aclnn_check::Dtypes kCached = kFloating | dtypes({at::kChar, at::kByte, at::kShort, at::kInt});
+constexpr aclnn_check::Dtypes kCached = kUpToFloat | dtypes({at::kChar, at::kByte, at::kShort, at::kInt});
 
 // `value` and `value_cache` are undefined for a cache of keys alone.
 void write_cache(const char* name, const Tensor& key, const Tensor& value, const Tensor& key_cache,
@@ -127,9 +126,9 @@ void _npu_rotary_embedding(const Tensor& positions, Tensor& query, Tensor& key, 
   static const AclnnOp<decltype(aclnnApplyRotaryPosEmbV2GetWorkspaceSize)> function("aclnnApplyRotaryPosEmbV2");
   Inputs inputs(kName, "aclnnApplyRotaryPosEmbV2", function.available());
   inputs.take("positions", positions, dtypes({at::kInt, at::kLong}));
-  inputs.take("query", query, kFloating);
+  inputs.take("query", query, kUpToFloat);
   inputs.take("key", key, aclnn_check::dtype_bit(query.scalar_type()));
-  inputs.take("cos_sin_cache", cos_sin_cache, kFloating);
+  inputs.take("cos_sin_cache", cos_sin_cache, kUpToFloat);
   check_apart(query, positions, cos_sin_cache, key);
   check_apart(key, positions, cos_sin_cache);
   const int64_t tokens = positions.numel();
