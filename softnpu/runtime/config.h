@@ -32,7 +32,7 @@ struct Config {
   SplitMode split = SplitMode::kByCpu;         // SOFTNPU_SPLIT: HF32 as bfloat16 products
   // SOFTNPU_CPU_CAPABILITY: the newest instruction set that kernels may use; by default all that the machine has.
   CpuCapability cpu_capability = CpuCapability::kDefault;
-  std::string profile;  // SOFTNPU_PROFILE: a folder for a profile of the whole process; set by msprof --application
+  std::string profile;   // SOFTNPU_PROFILE: a folder for a profile of the whole process; set by msprof --application
   std::string soc_name;  // SOFTNPU_SOC
 };
 

@@ -8,9 +8,7 @@
 namespace softnpu {
 namespace {
 
-bool checks_kernels() {
-  return environment::text("SOFTNPU_KERNEL_CHECK") != "0";
-}
+bool checks_kernels() { return environment::text("SOFTNPU_KERNEL_CHECK") != "0"; }
 
 // The first block that ends behind `address`.
 MemoryBlocks::List::iterator first_behind(MemoryBlocks::List* list, uint64_t address) {
