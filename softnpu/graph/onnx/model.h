@@ -37,8 +37,7 @@ struct Tensor {
   std::string name;
   int32_t dtype = kUndefined;
   Dims dims;
-  Bytes bytes;               // elements one after the other
-  bool is_external = false;  // they were in another file
+  Bytes bytes;  // elements one after the other
 };
 
 struct GraphDef;

@@ -186,7 +186,6 @@ Status read_tensor(std::string_view message, const std::shared_ptr<const void>& 
     bytes = bytes * size;
   }
   out->dims = Dims(dims);
-  out->is_external = elements.is_external;
   if (elements.is_external) {
     SOFTNPU_RETURN_IF_ERROR(read_external(files, elements, &out->bytes));
   } else if (elements.has_raw) {
