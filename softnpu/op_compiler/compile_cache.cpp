@@ -40,8 +40,8 @@ Status compiled_operator(const TypedCall& call, std::shared_ptr<const CompiledOp
     return compiled;
   });
   if (*out != nullptr) ++(made ? cache().compiled : cache().reused);
-  if (made && log_enabled(ACL_INFO)) {
-    log(ACL_INFO, text("operator type ", call.type, status.is_ok() ? " compiled" : " refused"));
+  if (made && log_enabled(ACL_INFO, "op_compiler")) {
+    log(ACL_INFO, "op_compiler", text("operator type ", call.type, status.is_ok() ? " compiled" : " refused"));
   }
   return status;
 }
