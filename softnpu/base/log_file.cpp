@@ -32,17 +32,19 @@ bool LogFile::open() {
 
 void LogFile::rotate(size_t bytes) {
   struct stat mine {};
-  if (::fstat(file_.fd(), &mine) != 0 || static_cast<size_t>(mine.st_size) + bytes <= max_bytes_ || mine.st_size == 0) {
-    return;
+  // Where files cannot be renamed it grows.
+  for (int tries = 0; tries < 3 && file_.fd() >= 0 && ::fstat(file_.fd(), &mine) == 0 && mine.st_size != 0 &&
+                      static_cast<size_t>(mine.st_size) + bytes > max_bytes_;
+       ++tries) {
+    ::flock(file_.fd(), LOCK_EX);
+    struct stat named {};
+    // Another instance may have done it already; its new file may be full, too.
+    if (::stat(path().c_str(), &named) == 0 && named.st_ino == mine.st_ino) {
+      for (int number = kFiles - 1; number > 0; --number) ::rename(path(number - 1).c_str(), path(number).c_str());
+    }
+    ::flock(file_.fd(), LOCK_UN);
+    open();
   }
-  ::flock(file_.fd(), LOCK_EX);
-  struct stat named {};
-  // Another instance may have done it already.
-  if (::stat(path().c_str(), &named) == 0 && named.st_ino == mine.st_ino) {
-    for (int number = kFiles - 1; number > 0; --number) ::rename(path(number - 1).c_str(), path(number).c_str());
-  }
-  ::flock(file_.fd(), LOCK_UN);
-  open();
 }
 
 bool LogFile::write(std::string_view line) {
