@@ -1,7 +1,7 @@
 """./dev bench [--cpu-time] [--runs N] [--write FILE] [suite ...]: npu against CPU eager in one process.
 
-Without a suite: all of them but ``collectives``, ``peers``, ``instructions``, ``compile``, ``sizes`` and
-``kernel-checks``. ``--runs 3`` measures three times and keeps each row's slowest ratio; ``--write`` gives
+Without a suite: all of them but ``collectives``, ``peers``, ``instructions``, ``compile``, ``sizes``,
+``kernel-checks`` and ``report``. ``--runs 3`` measures three times and keeps each row's slowest ratio; ``--write`` gives
 JSON, or Markdown where the file's name ends with .md. ``./dev bench compare A.json B.json`` holds two builds against
 each other.
 """
@@ -359,12 +359,12 @@ SUITES: dict[str, Callable[[], list[Measured]]] = {
     "compile": compiled,
     "sizes": sizes,
     "seeds": seeds,
-    "report": report,
     "memory": memory,
     "neighbours": neighbours,
     "precision": precision,
     "peers": peers,
     "kernels": kernels,
+    "report": report,
     "kernel-checks": kernel_checks,
 }
 

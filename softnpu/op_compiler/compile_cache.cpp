@@ -46,10 +46,10 @@ Status compiled_operator(const TypedCall& call, std::shared_ptr<const CompiledOp
     const CacheFiles files = compile_cache_files();
     const Status written =
         files.folder.empty() ? Status::ok() : write_operator_model(call, files.folder, files.is_forced);
-    if (!written.is_ok()) log(ACL_WARNING, text("the cache of compiled operators: ", written.message()));
+    if (!written.is_ok()) log(ACL_WARNING, "op_compiler", text("the cache of compiled operators: ", written.message()));
   }
-  if (made && log_enabled(ACL_INFO)) {
-    log(ACL_INFO, text("operator type ", call.type, status.is_ok() ? " compiled" : " refused"));
+  if (made && log_enabled(ACL_INFO, "op_compiler")) {
+    log(ACL_INFO, "op_compiler", text("operator type ", call.type, status.is_ok() ? " compiled" : " refused"));
   }
   return status;
 }

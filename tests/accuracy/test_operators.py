@@ -11,6 +11,7 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from torch_npu import accuracy
+from torch_npu._command_line import main
 
 
 class Block(nn.Module):
@@ -144,6 +145,25 @@ def test_rows_as_files(tmp_path):
     assert float(stored[0]["One Thousandth Err Ratio"]) == 15 / 16
     assert "1 of 2 results are wrong" in (tmp_path / "rows.html").read_text()
     assert (tmp_path / "rows.xlsx").read_bytes()[:2] == b"PK"
+
+
+def test_the_command_runs_a_script(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", [])
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    script, rows = tmp_path / "script.py", tmp_path / "rows.csv"
+    script.write_text("import torch\nx = torch.ones(8, device='npu')\n(x * 3).exp()\n")
+    with Wrong("aten.mul.Tensor", 0):
+        code = main(["accuracy", f"--csv={rows}", f"--alone={tmp_path / 'alone.py'}", str(script)])
+    said = capsys.readouterr().out
+    assert code == 1
+    assert "aten.mul.Tensor (call 0)" in said
+    assert f"at {script}:3: (x * 3).exp()" in said
+    assert "1 operators are wrong; 2 results compared" in said
+    assert len(rows.read_text().splitlines()) == 3
+    assert (tmp_path / "alone.pt").exists()
+    assert main(["accuracy", str(script)]) == 0
+    assert "no operators are wrong" in capsys.readouterr().out
+    assert main(["accuracy", str(tmp_path / "none.py")]) == 2
 
 
 def test_an_unknown_reference_is_refused():

@@ -137,7 +137,9 @@ def _hf32_error(func: torch._ops.OpOverload, args: tuple, kwargs: dict) -> Any: 
     """What HF32 may lose, if the program allows it for this operator: a tensor for each result."""
     name = func.__name__.partition(".")[0]
     group = next((group for group, names in _HF32.items() if name in names), None)
-    if group is None or not getattr(getattr(torch.npu, group), "allow_hf32", False):
+    if group is None or not getattr(
+        getattr(torch.get_device_module("npu"), group), "allow_hf32", False
+    ):
         return 0.0
 
     def magnitude(leaf: object) -> object:

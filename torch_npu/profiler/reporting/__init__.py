@@ -2,7 +2,8 @@
 
 Example:
     >>> from torch_npu import profiler
-    >>> print(profiler.report("profiles"))
+    >>> from torch_npu.profiler.reporting.text import text
+    >>> print(text(profiler.report("profiles")))
 """
 
 from torch_npu.profiler.reporting.advice import Recommendation

@@ -50,12 +50,6 @@ class Report:
     memory: list[tuple[int, int]]
     owners: list[summary.Owner]
 
-    def __str__(self) -> str:
-        """The report as text."""
-        from torch_npu.profiler.reporting.text import text  # which needs this class
-
-        return text(self)
-
     def as_dict(self) -> dict[str, Any]:
         """What the JSON file holds."""
         return asdict(self)

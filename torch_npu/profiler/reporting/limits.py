@@ -1,9 +1,12 @@
 """What this machine's device reaches: the roofline's two limits."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
+
+from torch_npu import npu
 
 _SIZE = 768
 _ELEMENTS = 8 << 20
@@ -24,13 +27,13 @@ def measure() -> Limits:
     x, y = (torch.ones(_ELEMENTS, device="npu") for _ in range(2))
     out = torch.empty_like(x)
 
-    def fastest(work: object) -> float:
+    def fastest(work: Callable[[], object]) -> float:
         best = float("inf")
         for _ in range(_ROUNDS):
-            torch.npu.synchronize()
+            npu.synchronize()
             started = time.perf_counter()
-            work()  # type: ignore[operator]
-            torch.npu.synchronize()
+            work()
+            npu.synchronize()
             best = min(best, time.perf_counter() - started)
         return best
 

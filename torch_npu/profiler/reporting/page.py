@@ -33,6 +33,7 @@ code { font: 13px/1.4 ui-monospace, monospace; background: #eef0f3; padding: 1px
 table { border-collapse: collapse; width: 100%; font-size: 13px; }
 th, td { text-align: left; padding: 5px 10px; border-bottom: 1px solid #edf0f3; vertical-align: top; }
 td.long { overflow-wrap: anywhere; min-width: 140px; } th { white-space: nowrap; }
+@media (max-width: 820px) { td.long { min-width: 80px; } th, td { padding: 5px 6px; } }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 """
 

@@ -401,7 +401,8 @@ def read(path: Path) -> Run:
     if known is not None:
         known.fill(run)
     run.steps = [(r.begin, r.end) for r in run.ranges if r.name.startswith("ProfilerStep#")]
-    times = [(x.begin, x.end) for x in (*run.works, *run.ranges)]
+    times = [(work.begin, work.end) for work in run.works]
+    times += [(r.begin, r.end) for r in run.ranges]
     if not times:
         raise ReportError(f"{folder}: nothing ran on the device while it was recorded")
     if known is None:

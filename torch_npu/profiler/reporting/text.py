@@ -1,8 +1,10 @@
 """A report as text, and two reports side by side."""
 
+from collections.abc import Sequence
+
 from torch_npu._core.columns import aligned
 from torch_npu.profiler.reporting.advice import Recommendation
-from torch_npu.profiler.reporting.content import Report
+from torch_npu.profiler.reporting.content import Copies, Report, Waits
 
 _ROWS = 12
 _MB = 1 << 20
@@ -19,7 +21,7 @@ def percent(share: float) -> str:
 
 
 def _table(
-    title: str, head: tuple[str, ...], rows: list[tuple[str, ...]], right: range
+    title: str, head: tuple[str, ...], rows: Sequence[tuple[str, ...]], right: range
 ) -> list[str]:
     if not rows:
         return []
@@ -131,17 +133,19 @@ def comparison_rows(before: Report, after: Report) -> list[tuple[str, ...]]:
 COMPARISON_HEAD = ("kernel", "before ms", "after ms", "difference")
 
 
+def _sum(rows: Sequence[Waits] | Sequence[Copies]) -> int:
+    return sum(row.total_ns for row in rows)
+
+
 def comparison(before: Report, after: Report) -> str:
     """Two reports side by side: the whole times, then kernels by how much they changed."""
-    totals = [
-        (name, ms(a), ms(b), f"{(b - a) / 1e6:+.3f}")
-        for name, a, b in (
-            ("recording", before.duration_ns, after.duration_ns),
-            ("device at work", before.busy_ns, after.busy_ns),
-            ("waits of the host", *(sum(w.total_ns for w in r.waits) for r in (before, after))),
-            ("copies", *(sum(c.total_ns for c in r.copies) for r in (before, after))),
-        )
+    sums: list[tuple[str, int, int]] = [
+        ("recording", before.duration_ns, after.duration_ns),
+        ("device at work", before.busy_ns, after.busy_ns),
+        ("waits of the host", _sum(before.waits), _sum(after.waits)),
+        ("copies", _sum(before.copies), _sum(after.copies)),
     ]
+    totals = [(name, ms(a), ms(b), f"{(b - a) / 1e6:+.3f}") for name, a, b in sums]
     lines = [f"before: {before.folder}", f"after:  {after.folder}"]
     lines += _table("", ("", *COMPARISON_HEAD[1:]), totals, range(1, 4))
     lines += _table("kernels", COMPARISON_HEAD, comparison_rows(before, after), range(1, 4))
