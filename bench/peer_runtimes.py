@@ -12,6 +12,9 @@ import openvino
 import torch
 from torch import Tensor, nn
 
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
+
 # What results may differ by, of the largest value: sums of some thousand products in another order, layer on layer.
 TOLERANCE = 1e-4
 
@@ -74,6 +77,7 @@ def inductor(network: nn.Module) -> nn.Module:
 def check(name: str, found: object, expected: Tensor) -> None:
     """Raises ValueError where a result is another."""
     values = torch.as_tensor(np.asarray(found))
-    off = (values - expected).abs().max().item() / expected.abs().max().item()
-    if not off <= TOLERANCE:
-        raise ValueError(f"{name} gives another result: {off:.1e} of the largest value")
+    bound = Tolerance(absolute=TOLERANCE * expected.abs().max())
+    result = accuracy.compare(values, expected, bound, check_dtype=False, equal_nan=False)
+    if not result.is_close:
+        raise ValueError(f"{name} gives another result: {result}")

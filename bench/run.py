@@ -1,7 +1,7 @@
 """./dev bench [--cpu-time] [--runs N] [--write FILE] [suite ...]: npu against CPU eager in one process.
 
-Without a suite: all of them but ``collectives``, ``peers``, ``instructions``, ``compile``, ``sizes`` and
-``kernel-checks``. ``--runs 3`` measures three times and keeps each row's slowest ratio; ``--write`` gives
+Without a suite: all of them but ``collectives``, ``peers``, ``instructions``, ``compile``, ``sizes``,
+``kernel-checks`` and ``report``. ``--runs 3`` measures three times and keeps each row's slowest ratio; ``--write`` gives
 JSON, or Markdown where the file's name ends with .md. ``./dev bench compare A.json B.json`` holds two builds against
 each other.
 """
@@ -291,9 +291,23 @@ def peers() -> list[Measured]:
     return measured + compare("peers", trained(), rounds=7)
 
 
+def model_sizes() -> list[Measured]:
+    """Time and memory of compiling and loading models of 10^3 to 10^6 nodes."""
+    from model_sizes import main as measure
+
+    return measure()
+
+
 def kernel_checks() -> list[Measured]:
     """Recall of the checks of Ascend C kernels, and the time that they take."""
     from kernel_checks import measure
+
+    return measure()
+
+
+def report() -> list[Measured]:
+    """What torch-npu report says of programs with planted faults, and what its changes save."""
+    from reports import measure
 
     return measure()
 
@@ -323,6 +337,8 @@ BY_NAME = (
     "compile",
     "sizes",
     "kernel-checks",
+    "model-sizes",
+    "report",
 )
 SUITES: dict[str, Callable[[], list[Measured]]] = {
     "runtime": runtime,
@@ -331,6 +347,7 @@ SUITES: dict[str, Callable[[], list[Measured]]] = {
     "custom": custom,
     "graphs": graphs,
     "compiled-models": compiled_models,
+    "model-sizes": model_sizes,
     "elementwise": elementwise,
     "matmul": matmul,
     "alloc": alloc,
@@ -347,6 +364,7 @@ SUITES: dict[str, Callable[[], list[Measured]]] = {
     "precision": precision,
     "peers": peers,
     "kernels": kernels,
+    "report": report,
     "kernel-checks": kernel_checks,
 }
 

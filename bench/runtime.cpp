@@ -19,6 +19,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/make_task.h"
+
 namespace {
 
 constexpr int kRounds = 21;
@@ -112,13 +114,9 @@ void compare(const char* name, int repeats, const std::function<void()>& npu, co
 void tasks() {
   aclrtStream stream = nullptr;
   check(aclrtCreateStream(&stream));
-  const auto task = [](int small) {
-    return softnpuTask{"empty",      small,   [](void*, char*, size_t) -> aclError { return ACL_SUCCESS; },
-                       [](void*) {}, nullptr, nullptr,
-                       nullptr,      0};
-  };
-  const softnpuTask small = task(1);
-  const softnpuTask large = task(0);
+  const auto nothing_to_do = [](void*, char*, size_t) -> aclError { return ACL_SUCCESS; };
+  const softnpuTask small = make_task("empty", SOFTNPU_COST_SMALL, nothing_to_do);
+  const softnpuTask large = make_task("empty", SOFTNPU_COST_LARGE, nothing_to_do);
   std::mutex mutex;
   std::function<void()> nothing = [] {};
   Worker worker;

@@ -9,8 +9,9 @@ from torch_npu import softnpu
 from torch_npu._core import environment
 from torch_npu.accuracy import command_line as accuracy
 from torch_npu.ascendc import command_line as ascendc
+from torch_npu.profiler.reporting import command_line as report
 from torch_npu.tools.migrate import __main__ as migrate
-from torch_npu.utils import collect_env, doctor, overflow_command
+from torch_npu.utils import accuracy_command, collect_env, doctor, overflow_command
 from torch_npu.version import __version__
 
 PROGRAM = "torch-npu"
@@ -77,9 +78,16 @@ COMMANDS = {
         lambda arguments: migrate.main(arguments, f"{PROGRAM} migrate"),
         "what in a program is written for CUDA, and what it is on npu",
     ),
+    "accuracy": Command(
+        accuracy_command.main,
+        "runs a script; which operators differ from the CPU, in which module and line",
+    ),
     "overflow": Command(
         overflow_command.main,
         "runs a script; which operator, module and line made infinities or NaN",
+    ),
+    "report": Command(
+        report.main, "where the time of a recording went, and what to change in the program"
     ),
     "ascendc": Command(ascendc.main, "compiles kernels in Ascend C; the command ascendc"),
 }

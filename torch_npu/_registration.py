@@ -11,7 +11,7 @@ from torch_npu._core import environment, import_hook, state
 from torch_npu._core.warnings import warn
 from torch_npu.distributed import _backend
 from torch_npu.multiprocessing import reductions
-from torch_npu.npu import _acl_configuration, legacy, memory, overflow, torch_backend
+from torch_npu.npu import _acl_configuration, legacy, memory, overflow, sanitizer, torch_backend
 from torch_npu.npu.random import _make_default_generators
 from torch_npu.utils import (
     _profiled_events,
@@ -80,6 +80,7 @@ def register(native: ModuleType | None, reason: str) -> None:
     _backend.register()
     syncbatchnorm.register()
     overflow.init_from_environment()
+    sanitizer.init_from_environment()
     for text in environment.ignored():
         warn(text)
     _acl_configuration.apply()

@@ -14,14 +14,22 @@ def native_folder() -> Path | None:
     of ``build``, or of the build folder for the torch that is installed.
     """
     file = Path(__file__)
+    if _is_native(own := file.absolute().parent):
+        return own
     root = file.resolve().parents[1]
-    folders = [file.absolute().parent, root / "build/python/torch_npu"]
-    folders += sorted(root.glob("build-torch-*/python/torch_npu"))
-    built = [folder for folder in folders if (folder / "torch_version.txt").exists()]
-    if len(built) > 1 and built[0] != folders[0]:
+    folders = [
+        root / "build/python/torch_npu",
+        *sorted(root.glob("build-torch-*/python/torch_npu")),
+    ]
+    built = [folder for folder in folders if _is_native(folder)]
+    if len(built) > 1:
         installed = metadata.version("torch").split("+")[0]
         built.sort(key=lambda folder: _torch_of(folder) != installed)
     return built[0] if built else None
+
+
+def _is_native(folder: Path) -> bool:
+    return (folder / "torch_version.txt").exists()
 
 
 def _torch_of(folder: Path) -> str:

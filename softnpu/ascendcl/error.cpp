@@ -47,7 +47,7 @@ void record_error(const char* function, aclError code, const char* message, Caus
     const bool has_text = message != nullptr && *message != '\0';
     recent_error.newest = text(function, ": ", has_text ? message : kGeneralText, " [error ", code, "]");
     recent_error.without_text = false;
-    log(ACL_ERROR, recent_error.newest);
+    log(ACL_ERROR, "acl", recent_error.newest);
   } catch (...) {
     // aclGetRecentErrMsg reports it.
   }

@@ -5,6 +5,7 @@
 
 #include "ascendcl/api.h"
 #include "base/text.h"
+#include "runtime/stream/capture/external_event.h"
 
 using softnpu::api;
 using softnpu::EventRecord;
@@ -61,10 +62,9 @@ Status find_for_host(aclrtEvent event, EventRecord* record) {
   return refused;
 }
 
-// Events of the whole system have no part in graphs.
-Status refuse_external(const Stream& stream, const EventRecord& record) {
-  if ((record.flags & ACL_EVENT_EXTERNAL) == 0) return Status::ok();
-  return stream.refuse_in_capture("an external event", "use an event of aclrtCreateEvent");
+// Whether an event is one that graphs have as a flag. Those that processes share as well are not.
+bool is_external(const EventRecord& record) {
+  return (record.flags & ACL_EVENT_EXTERNAL) != 0 && record.event->mark() == nullptr;
 }
 
 // Fails if the event never will be complete.
@@ -97,7 +97,11 @@ aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
     std::shared_ptr<Stream> target;
     EventRecord record;
     SOFTNPU_RETURN_IF_ERROR(find_own(stream, event, &target, &record));
-    SOFTNPU_RETURN_IF_ERROR(refuse_external(*target, record));
+    if (is_external(record)) {
+      bool is_captured = false;
+      const Status captured = capture_external_record(*target, record.event, &is_captured);
+      if (is_captured) return captured;
+    }
     return target->record(std::move(record.event));
   });
 }
@@ -107,6 +111,11 @@ aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
     std::shared_ptr<Stream> target;
     EventRecord record;
     SOFTNPU_RETURN_IF_ERROR(find_own(stream, event, &target, &record));
+    if (is_external(record)) {
+      bool is_captured = false;
+      const Status captured = capture_external_reset(*target, record.event, &is_captured);
+      if (is_captured) return captured;
+    }
     SOFTNPU_RETURN_IF_ERROR(target->refuse_in_capture("aclrtResetEvent", "reset the event before the capture"));
     record.event->reset();
     return Status::ok();
@@ -118,7 +127,11 @@ aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
     std::shared_ptr<Stream> target;
     EventRecord record;
     SOFTNPU_RETURN_IF_ERROR(find(stream, event, &target, &record));
-    SOFTNPU_RETURN_IF_ERROR(refuse_external(*target, record));
+    if (is_external(record)) {
+      bool is_captured = false;
+      const Status captured = capture_external_wait(*target, record.event, &is_captured);
+      if (is_captured) return captured;
+    }
     return target->wait(std::move(record.event));
   });
 }

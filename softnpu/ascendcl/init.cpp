@@ -95,14 +95,15 @@ const char* aclrtGetSocName() {
 }
 
 void aclAppLog(aclLogLevel logLevel, const char* func, const char* file, uint32_t line, const char* fmt, ...) {
-  if (fmt == nullptr || !softnpu::log_enabled(logLevel)) return;
+  if (fmt == nullptr || !softnpu::log_enabled(logLevel, "application")) return;
   std::array<char, 1024> message{};
   va_list arguments;
   va_start(arguments, fmt);
   std::vsnprintf(message.data(), message.size(), fmt, arguments);
   va_end(arguments);
   softnpu::guarded([&] {
-    softnpu::log(logLevel, softnpu::text(file ? file : "", ":", line, " ", func ? func : "", ": ", message.data()));
+    softnpu::log(logLevel, "application",
+                 softnpu::text(file ? file : "", ":", line, " ", func ? func : "", ": ", message.data()));
   });
 }
 

@@ -3,6 +3,7 @@
 #include "base/unsupported.h"
 
 #include "acl/acl_mdl.h"
+#include "acl/acl_op.h"
 #include "acl/acl_prof.h"
 #include "acl/acl_rt.h"
 #include "runtime/rt.h"
@@ -24,6 +25,9 @@ rtError_t unsupported_rt(const char* function, const char* sentence) {
   return RT_ERROR_FEATURE_NOT_SUPPROT;
 }
 
+constexpr const char* kCast =
+    "casts with and without truncation are not implemented: call aclopCompileAndExecute with the type Cast";
+
 template <typename T>
 T* unsupported_object(const char* function, const char* sentence) {
   (void)unsupported(function, sentence);
@@ -39,6 +43,23 @@ aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream) { return unsupported(__func__
 aclError aclmdlRICaptureToModelRIBegin(aclrtStream, aclmdlRI, aclmdlRICaptureMode) {
   return unsupported(__func__, kCapture);
 }
+
+aclError aclopCast(const aclTensorDesc*, const aclDataBuffer*, const aclTensorDesc*, aclDataBuffer*, uint8_t,
+                   aclrtStream) {
+  return unsupported(__func__, kCast);
+}
+aclError aclopCreateHandleForCast(aclTensorDesc*, aclTensorDesc*, uint8_t, aclopHandle**) {
+  return unsupported(__func__, kCast);
+}
+aclError aclopCreateKernel(const char*, const char*, const char*, void*, int, aclopEngineType, aclDataDeallocator) {
+  return unsupported(__func__, kBinary);
+}
+aclError aclopRegisterCompileFunc(const char*, aclopCompileFunc) { return unsupported(__func__, kBinary); }
+aclError aclopUnregisterCompileFunc(const char*) { return unsupported(__func__, kBinary); }
+aclError aclopSetKernelArgs(aclopKernelDesc*, const char*, uint32_t, const void*, uint32_t) {
+  return unsupported(__func__, kBinary);
+}
+aclError aclopSetKernelWorkspaceSizes(aclopKernelDesc*, int, size_t*) { return unsupported(__func__, kBinary); }
 
 aclprofStepInfo* aclprofCreateStepInfo() { return unsupported_object<aclprofStepInfo>(__func__, kSteps); }
 void aclprofDestroyStepInfo(aclprofStepInfo*) { (void)unsupported(__func__, kSteps); }

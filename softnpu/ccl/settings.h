@@ -11,8 +11,8 @@ struct Settings {
   using Seconds = std::chrono::seconds;
   static constexpr Seconds kForever = Seconds::max();
 
-  Seconds connect{120};   // HCCL_CONNECT_TIMEOUT: until all ranks have connected
-  Seconds execute{1836};  // HCCL_EXEC_TIMEOUT: until all ranks have made a call; 0 is kForever
+  Seconds connect{};  // HCCL_CONNECT_TIMEOUT: until all ranks have connected
+  Seconds execute{};  // HCCL_EXEC_TIMEOUT: until all ranks have made a call; 0 is kForever
 };
 
 // Fails with the variable's name and the values that it takes.

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <thread>
 #include <utility>
 
+#include "base/environment.h"
 #include "runtime/config.h"
 
 namespace softnpu::monitor {
@@ -28,9 +28,7 @@ int percent(uint64_t busy_ns, std::chrono::nanoseconds passed) {
 
 // What the variables of this process say; else what the processes on softnpu say.
 std::string soc_name(const std::vector<ProcessPage>& pages) {
-  const char* named = std::getenv("SOFTNPU_SOC");
-  const bool is_named = named != nullptr && *named != '\0';
-  return is_named || pages.empty() ? config().soc_name : pages.front().soc;
+  return environment::is_set("SOFTNPU_SOC") || pages.empty() ? config().soc_name : pages.front().soc;
 }
 
 }  // namespace

@@ -31,8 +31,9 @@ using Kernels = std::array<void*, kMostTensors>;
 // A call that is launched again without planning. Immutable: several threads may launch it.
 struct softnpuCachedLaunch {
   const char* op;
-  std::vector<size_t> bytes;                    // per tensor
-  std::shared_ptr<const std::string> operands;  // of a LaunchTemplate
+  std::vector<size_t> bytes;                       // per tensor
+  std::shared_ptr<const std::string> operands;     // of a LaunchTemplate
+  bool was_recorded = softnpu::traces_operands();  // when the call was cached: `operands` are known, where it has any
 
   // Either for other tensors with the same descriptions:
   std::unique_ptr<const softnpu::Rebindable> call;
@@ -66,7 +67,7 @@ std::unique_ptr<softnpuCachedLaunch> cache(const Planned& planned, const void* c
   if (!find(tensors, bytes, count, &kernels).is_ok()) return nullptr;
   auto cached = std::make_unique<softnpuCachedLaunch>();
   cached->op = op;
-  cached->operands = operands != nullptr ? operands : softnpu::operands_of(planned);
+  cached->operands = operands == nullptr && cached->was_recorded ? softnpu::operands_of(planned) : operands;
   cached->call = plan.rebindable(plan);
   cached->bytes.assign(bytes, bytes + count);
   for (const void* operand : cached->call->operands()) {
@@ -93,7 +94,7 @@ std::unique_ptr<softnpuCachedLaunch> fix(Planned* planned, const void* const* te
   cached->op = planned->own.op;
   cached->bytes.assign(bytes, bytes + count);
   if (planned->shared == nullptr) {
-    if (planned->own.operands == nullptr) planned->own.operands = softnpu::operands_of(*planned);
+    if (operands == nullptr && cached->was_recorded) planned->own.operands = softnpu::operands_of(*planned);
     planned->shared = std::make_shared<const softnpu::LaunchTemplate>(std::move(planned->own));
   }
   cached->launched = planned->shared;
@@ -159,6 +160,9 @@ aclError softnpuLaunchCached(const softnpuCachedLaunch* cached, const void* cons
     SOFTNPU_RETURN_IF_ERROR(softnpu::require(tensors, "tensors"));
     if (softnpuWatchesOverflow() != 0) {
       return {ACLNN_ERR_PARAM_INVALID, "the launch was cached before anything watched launches: plan it again"};
+    }
+    if (softnpu::traces_operands() && !cached->was_recorded) {
+      return {ACLNN_ERR_PARAM_INVALID, "the launch was cached before a recording of operands: plan it again"};
     }
     Kernels kernels;
     SOFTNPU_RETURN_IF_ERROR(find(tensors, cached->bytes.data(), cached->bytes.size(), &kernels));

@@ -8,6 +8,8 @@
 #include "base/no_destroy.h"
 #include "base/text.h"
 #include "nnopbase/operator_library.h"
+#include "op_compiler/compile_options.h"
+#include "op_compiler/operator_models.h"
 #include "op_compiler/read_call.h"
 
 namespace softnpu {
@@ -40,8 +42,14 @@ Status compiled_operator(const TypedCall& call, std::shared_ptr<const CompiledOp
     return compiled;
   });
   if (*out != nullptr) ++(made ? cache().compiled : cache().reused);
-  if (made && log_enabled(ACL_INFO)) {
-    log(ACL_INFO, text("operator type ", call.type, status.is_ok() ? " compiled" : " refused"));
+  if (made && *out != nullptr) {
+    const CacheFiles files = compile_cache_files();
+    const Status written =
+        files.folder.empty() ? Status::ok() : write_operator_model(call, files.folder, files.is_forced);
+    if (!written.is_ok()) log(ACL_WARNING, "op_compiler", text("the cache of compiled operators: ", written.message()));
+  }
+  if (made && log_enabled(ACL_INFO, "op_compiler")) {
+    log(ACL_INFO, "op_compiler", text("operator type ", call.type, status.is_ok() ? " compiled" : " refused"));
   }
   return status;
 }

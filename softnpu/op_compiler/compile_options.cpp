@@ -1,4 +1,7 @@
-// Options of the operator compiler. They are stored and returned, but have no effect.
+// Options of the operator compiler. They are stored and returned; only those of the cache of compiled operators have an
+// effect.
+
+#include "op_compiler/compile_options.h"
 
 #include <array>
 #include <cstring>
@@ -44,6 +47,13 @@ Status read(aclCompileOpt opt, std::string* out) {
 }
 
 }  // namespace
+
+softnpu::CacheFiles softnpu::compile_cache_files() {
+  std::lock_guard lock(options().mutex);
+  const std::string& mode = options().values[ACL_OP_COMPILER_CACHE_MODE];
+  if (mode != "enable" && mode != "force") return {};
+  return {options().values[ACL_OP_COMPILER_CACHE_DIR], mode == "force"};
+}
 
 aclError aclSetCompileopt(aclCompileOpt opt, const char* value) {
   return api("aclSetCompileopt", [&] {

@@ -1,14 +1,10 @@
 // Operators invoked by type name: read, compiled or found in the cache, planned, launched.
 
-#include <span>
-
 #include "acl/acl.h"
 #include "acl/acl_op_compiler.h"
-#include "ascendcl/tensor_desc.h"
 #include "base/border.h"
-#include "nnopbase/call_tensors.h"
-#include "nnopbase/written.h"
 #include "op_compiler/compile_cache.h"
+#include "op_compiler/launch_call.h"
 #include "op_compiler/read_call.h"
 #include "softnpu/softnpu.h"
 
@@ -17,7 +13,6 @@ using softnpu::require;
 using softnpu::Status;
 using softnpu::text;
 using softnpu::TypedCall;
-using softnpu::TypedTensor;
 
 namespace {
 
@@ -37,57 +32,13 @@ struct Arguments {
 
 Status read(const Arguments& arguments, TypedCall* call) {
   SOFTNPU_RETURN_IF_ERROR(require(arguments.type, "opType"));
-  if (arguments.engine < ACL_ENGINE_SYS || arguments.engine > ACL_ENGINE_VECTOR) {
-    return {ACL_ERROR_INVALID_PARAM, text("there is no engine ", static_cast<int>(arguments.engine))};
-  }
-  if (arguments.compile_type != ACL_COMPILE_SYS && arguments.compile_type != ACL_COMPILE_UNREGISTERED) {
-    return {ACL_ERROR_INVALID_PARAM, text("there is no compile type ", static_cast<int>(arguments.compile_type))};
-  }
+  SOFTNPU_RETURN_IF_ERROR(softnpu::check_kinds(arguments.engine, arguments.compile_type));
   call->type = arguments.type;
   SOFTNPU_RETURN_IF_ERROR(softnpu::read_tensors("input", arguments.input_count, arguments.input_descs, arguments.inputs,
                                                 softnpu::Reading::kAll, &call->inputs));
   SOFTNPU_RETURN_IF_ERROR(softnpu::read_tensors("output", arguments.output_count, arguments.output_descs,
                                                 arguments.outputs, softnpu::Reading::kAll, &call->outputs));
   return softnpu::read_attributes(arguments.attributes, &call->attributes);
-}
-
-// Errors contain the type name: a program that calls many operators through one function has no other way to tell them
-// apart.
-Status launch(TypedCall* call, aclrtStream stream) {
-  const auto body = [&]() -> Status {
-    std::shared_ptr<const softnpu::CompiledOperator> compiled;
-    SOFTNPU_RETURN_IF_ERROR(softnpu::compiled_operator(*call, &compiled));
-    softnpu::Plan plan;
-    SOFTNPU_RETURN_IF_ERROR(compiled->plan(call, &plan));
-    if (softnpuWatchesOverflow() != 0) {
-      for (const TypedTensor& input : call->inputs) softnpu::collect_input(&input.tensor);
-    }
-    for (const TypedTensor& output : call->outputs) softnpu::add_written(&output.tensor, &plan);
-    return softnpu::launch_plan(compiled->name(), std::move(plan), stream);
-  };
-  const Status status = body();
-  return status.is_ok() ? status : Status(status.code(), text(call->type, ": ", status.message()));
-}
-
-// Waits for sizes that the run determines, and writes them into the descriptions.
-Status report_sizes(std::span<const TypedTensor> outputs, aclTensorDesc* const* descs, aclrtStream stream) {
-  bool waited = false;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i].tensor.shape == nullptr) continue;
-    if (!waited) {
-      if (const aclError code = aclrtSynchronizeStream(stream); code != ACL_SUCCESS) {
-        const char* reason = aclGetRecentErrMsg();
-        return {code, reason == nullptr ? "the stream failed" : reason};
-      }
-      waited = true;
-    }
-    softnpu::Dims dims;
-    if (!outputs[i].tensor.shape->get(&dims)) continue;
-    std::shared_ptr<aclTensorDesc> desc;
-    SOFTNPU_RETURN_IF_ERROR(softnpu::tensor_descs().find(descs[i], &desc));
-    desc->dims.assign(dims.begin(), dims.end());
-  }
-  return Status::ok();
 }
 
 }  // namespace
@@ -102,7 +53,7 @@ aclError aclopCompileAndExecute(const char* opType, int numInputs, const aclTens
     TypedCall call;
     SOFTNPU_RETURN_IF_ERROR(read(
         {opType, numInputs, inputDesc, inputs, numOutputs, outputDesc, outputs, attr, engineType, compileFlag}, &call));
-    return launch(&call, stream);
+    return softnpu::launch(&call, stream);
   });
 }
 
@@ -115,8 +66,8 @@ aclError aclopCompileAndExecuteV2(const char* opType, int numInputs, aclTensorDe
     TypedCall call;
     SOFTNPU_RETURN_IF_ERROR(read(
         {opType, numInputs, inputDesc, inputs, numOutputs, outputDesc, outputs, attr, engineType, compileFlag}, &call));
-    SOFTNPU_RETURN_IF_ERROR(launch(&call, stream));
-    return report_sizes(call.outputs, outputDesc, stream);
+    SOFTNPU_RETURN_IF_ERROR(softnpu::launch(&call, stream));
+    return softnpu::report_sizes(call.outputs, outputDesc, stream);
   });
 }
 

@@ -3,7 +3,6 @@
 #include <type_traits>
 
 #include "ascendcl/data_buffer.h"
-#include "ascendcl/tensor_desc.h"
 #include "base/checked.h"
 #include "nnopbase/format.h"
 
@@ -61,17 +60,16 @@ Status read_description(const std::string& role, const aclTensorDesc& desc, Type
   return {ACL_ERROR_INVALID_PARAM, text(role, " has more elements than 64 bits count")};
 }
 
-Status read_tensor(const std::string& role, const aclTensorDesc* desc_handle, const aclDataBuffer* buffer_handle,
+Status read_tensor(const std::string& role, const aclTensorDesc& desc, const aclDataBuffer* buffer_handle,
                    Reading reading, TypedTensor* out) {
-  std::shared_ptr<aclTensorDesc> desc;
-  SOFTNPU_RETURN_IF_ERROR(tensor_descs().find(desc_handle, &desc));
-  const bool needs_data = reading == Reading::kAll || desc->placement != ACL_MEMTYPE_DEVICE;
+  const bool is_on_host = desc.placement != ACL_MEMTYPE_DEVICE;
+  const bool needs_data = reading == Reading::kAll || (reading == Reading::kDescriptions && is_on_host);
   std::shared_ptr<aclDataBuffer> buffer;
   if (needs_data) SOFTNPU_RETURN_IF_ERROR(data_buffers().find(buffer_handle, &buffer));
-  out->name = desc->name;
-  if (desc->dtype == ACL_DT_UNDEFINED) return Status::ok();  // an omitted optional input
-  SOFTNPU_RETURN_IF_ERROR(read_description(role, *desc, out));
-  return needs_data ? read_data(role, *desc, *buffer, out) : Status::ok();
+  out->name = desc.name;
+  if (desc.dtype == ACL_DT_UNDEFINED) return Status::ok();  // an omitted optional input
+  SOFTNPU_RETURN_IF_ERROR(read_description(role, desc, out));
+  return needs_data ? read_data(role, desc, *buffer, out) : Status::ok();
 }
 
 class KeyWriter {
@@ -117,8 +115,19 @@ Status read_tensors(const char* role, int count, const aclTensorDesc* const* des
   out->resize(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) {
     const aclDataBuffer* buffer = buffers == nullptr ? nullptr : buffers[i];
-    SOFTNPU_RETURN_IF_ERROR(
-        read_tensor(text(role, " ", i), descs[i], buffer, reading, &(*out)[static_cast<size_t>(i)]));
+    std::shared_ptr<aclTensorDesc> desc;
+    SOFTNPU_RETURN_IF_ERROR(tensor_descs().find(descs[i], &desc));
+    SOFTNPU_RETURN_IF_ERROR(read_tensor(text(role, " ", i), *desc, buffer, reading, &(*out)[static_cast<size_t>(i)]));
+  }
+  return Status::ok();
+}
+
+Status read_tensors(const char* role, std::span<const aclTensorDesc> descs, const aclDataBuffer* const* buffers,
+                    std::vector<TypedTensor>* out) {
+  if (!descs.empty() && buffers == nullptr) return {ACL_ERROR_INVALID_PARAM, text("the list of ", role, "s is null")};
+  out->resize(descs.size());
+  for (size_t i = 0; i < descs.size(); ++i) {
+    SOFTNPU_RETURN_IF_ERROR(read_tensor(text(role, " ", i), descs[i], buffers[i], Reading::kAll, &(*out)[i]));
   }
   return Status::ok();
 }
@@ -128,6 +137,16 @@ Status read_attributes(const aclopAttr* attributes, std::shared_ptr<const aclopA
   if (attributes != nullptr) SOFTNPU_RETURN_IF_ERROR(op_attrs().find(attributes, &found));
   // A copy: the program may change its attributes while this call is compiled.
   *out = found == nullptr ? std::make_shared<aclopAttr>() : std::make_shared<aclopAttr>(*found);
+  return Status::ok();
+}
+
+Status check_kinds(aclopEngineType engine, aclopCompileType compile_type) {
+  if (engine < ACL_ENGINE_SYS || engine > ACL_ENGINE_VECTOR) {
+    return {ACL_ERROR_INVALID_PARAM, text("there is no engine ", static_cast<int>(engine))};
+  }
+  if (compile_type != ACL_COMPILE_SYS && compile_type != ACL_COMPILE_UNREGISTERED) {
+    return {ACL_ERROR_INVALID_PARAM, text("there is no compile type ", static_cast<int>(compile_type))};
+  }
   return Status::ok();
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <span>
 #include <string>
 
-#include "acl/acl_op.h"
+#include "acl/acl_op_compiler.h"
+#include "ascendcl/tensor_desc.h"
 #include "nnopbase/typed_call.h"
 
 namespace softnpu {
@@ -10,14 +12,20 @@ namespace softnpu {
 enum class Reading : uint8_t {
   kAll,
   kDescriptions,  // without buffers in device memory, which may be missing
+  kNoBuffers,
 };
 
 // Reads the handles of aclopCompileAndExecute. Checks that each is not null or destroyed, that all sizes are known, and
 // that the buffer is as large as its description.
 Status read_tensors(const char* role, int count, const aclTensorDesc* const* descs, const aclDataBuffer* const* buffers,
                     Reading reading, std::vector<TypedTensor>* out);
+// The same of descriptions that the caller keeps.
+Status read_tensors(const char* role, std::span<const aclTensorDesc> descs, const aclDataBuffer* const* buffers,
+                    std::vector<TypedTensor>* out);
 // Null means no attributes.
 Status read_attributes(const aclopAttr* attributes, std::shared_ptr<const aclopAttr>* out);
+
+Status check_kinds(aclopEngineType engine, aclopCompileType compile_type);
 
 // Everything of the call except addresses: equal keys mean the same compiled operator.
 std::string key_of(const TypedCall& call);

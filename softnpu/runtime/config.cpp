@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <optional>
+#include <string>
 #include <string_view>
 
-#include "base/text.h"
+#include "base/environment.h"
 #include "runtime/memory/limits.h"
 
 namespace softnpu {
@@ -51,81 +51,71 @@ std::optional<size_t> parse_bytes(std::string_view text) {
   return static_cast<size_t>(*value) << shift;
 }
 
-Status bad(const char* name, const char* value, const char* takes) {
-  return {ACL_ERROR_INVALID_PARAM, text(name, "=", value, " is not understood: it takes ", takes)};
+Status bad(const char* name, std::string_view value, const char* takes) {
+  return {ACL_ERROR_INVALID_PARAM, environment::misunderstood(name, value, takes)};
 }
 
-Status parse_int(const char* (*get)(const char*), const char* name, int least, int most, int* out) {
-  const char* value = get(name);
-  if (value == nullptr || *value == '\0') return Status::ok();
-  auto number = parse_integer(value);
-  if (!number || *number < least || *number > most) {
-    return bad(name, value, text("a whole number from ", least, " to ", most).c_str());
-  }
-  *out = static_cast<int>(*number);
+Status parse_bytes(environment::Get get, size_t* out) {
+  const std::string value = environment::text("SOFTNPU_HBM", get);
+  if (value.empty()) return Status::ok();
+  const auto bytes = parse_bytes(value);
+  if (!bytes) return bad("SOFTNPU_HBM", value, "bytes, with K, M or G behind if you like (8G)");
+  *out = *bytes;
   return Status::ok();
 }
 
-Status parse_switch(const char* (*get)(const char*), const char* name, std::optional<bool>* out) {
-  int value = -1;
-  SOFTNPU_RETURN_IF_ERROR(parse_int(get, name, 0, 1, &value));
-  if (value >= 0) *out = value == 1;
+Status parse_inline(environment::Get get, InlineMode* out) {
+  std::optional<bool> is_always;
+  SOFTNPU_RETURN_IF_ERROR(environment::store(environment::flag("SOFTNPU_INLINE", get), &is_always));
+  if (is_always) *out = *is_always ? InlineMode::kAlways : InlineMode::kNever;
   return Status::ok();
 }
 
-Status parse_split(const char* (*get)(const char*), SplitMode* out) {
-  const char* value = get("SOFTNPU_SPLIT");
-  if (value == nullptr || *value == '\0') return Status::ok();
-  const std::string_view word = value;
-  if (word == "0") {
-    *out = SplitMode::kNever;
-  } else if (word == "1") {
-    *out = SplitMode::kAlways;
-  } else if (word == "tune") {
-    *out = SplitMode::kTuned;
-  } else {
-    return bad("SOFTNPU_SPLIT", value, "0, 1 or tune");
-  }
+Status parse_split(environment::Get get, SplitMode* out) {
+  std::string word;
+  SOFTNPU_RETURN_IF_ERROR(environment::store(environment::choice("SOFTNPU_SPLIT", get), &word));
+  if (word == "0") *out = SplitMode::kNever;
+  if (word == "1") *out = SplitMode::kAlways;
+  if (word == "tune") *out = SplitMode::kTuned;
   return Status::ok();
 }
 
-Status parse_cpu_capability(const char* (*get)(const char*), CpuCapability* out) {
-  const char* value = get("SOFTNPU_CPU_CAPABILITY");
-  if (value == nullptr || *value == '\0') return Status::ok();
-  const std::string_view word = value;
-  if (word == "default") {
-    *out = CpuCapability::kDefault;
-  } else if (word == "avx2") {
-    *out = CpuCapability::kAvx2;
-  } else if (word == "avx512") {
-    *out = CpuCapability::kAvx512;
-  } else {
-    return bad("SOFTNPU_CPU_CAPABILITY", value, "default, avx2 or avx512");
-  }
+Status parse_cpu_capability(environment::Get get, CpuCapability* out) {
+  std::string word;
+  SOFTNPU_RETURN_IF_ERROR(environment::store(environment::choice("SOFTNPU_CPU_CAPABILITY", get), &word));
+  if (word == "avx2") *out = CpuCapability::kAvx2;
+  if (word == "avx512") *out = CpuCapability::kAvx512;
   return Status::ok();
+}
+
+// What is wrong with the variables of the log, which itself takes their defaults then.
+Status check_log(environment::Get get) {
+  bool to_stdout = false;
+  int level = 0;
+  SOFTNPU_RETURN_IF_ERROR(environment::store(environment::flag("ASCEND_SLOG_PRINT_TO_STDOUT", get), &to_stdout));
+  return environment::store(environment::integer("ASCEND_GLOBAL_LOG_LEVEL", get), &level);
 }
 
 // The processes of one job on this host, each with a device of its own, as torchrun counts them; 1 without torchrun.
-int local_processes(const char* (*get)(const char*)) {
-  const char* value = get("LOCAL_WORLD_SIZE");
-  const auto number = value == nullptr ? std::nullopt : parse_integer(value);
+int local_processes(environment::Get get) {
+  const auto number = parse_integer(environment::text("LOCAL_WORLD_SIZE", get));
   return number ? static_cast<int>(std::clamp<long long>(*number, 1, 1024)) : 1;
 }
 
 // Parses "2,0": device ids in the order in which the process numbers them. The first id that does not exist ends the
-// list.
-Status parse_visible(const char* (*get)(const char*), int count, std::vector<int>* out) {
+// list; an empty one is no device.
+Status parse_visible(environment::Get get, int count, std::vector<int>* out) {
   out->clear();
-  const char* value = get("ASCEND_RT_VISIBLE_DEVICES");
-  if (value == nullptr) {
+  const auto value = environment::given("ASCEND_RT_VISIBLE_DEVICES", get);
+  if (!value) {
     for (int id = 0; id < count; ++id) out->push_back(id);
     return Status::ok();
   }
-  std::string_view rest = value;
+  std::string_view rest = *value;
   while (!rest.empty()) {
     const size_t comma = std::min(rest.find(','), rest.size());
     auto id = parse_integer(rest.substr(0, comma));
-    if (!id) return bad("ASCEND_RT_VISIBLE_DEVICES", value, "numbers of devices with commas between them (0,1)");
+    if (!id) return bad("ASCEND_RT_VISIBLE_DEVICES", *value, "numbers of devices with commas between them (0,1)");
     if (*id < 0 || *id >= count || std::ranges::count(*out, static_cast<int>(*id)) > 0) break;
     out->push_back(static_cast<int>(*id));
     rest.remove_prefix(std::min(comma + 1, rest.size()));
@@ -141,7 +131,7 @@ struct Parsed {
 const Parsed& parsed() {
   static const Parsed value = [] {
     Parsed result;
-    result.status = parse_config([](const char* name) -> const char* { return std::getenv(name); }, &result.config);
+    result.status = parse_config(&environment::get_from_process, &result.config);
     return result;
   }();
   return value;
@@ -150,43 +140,28 @@ const Parsed& parsed() {
 }  // namespace
 
 Status parse_config(const char* (*get)(const char*), Config* out) {
+  using environment::flag, environment::integer, environment::store;
+  out->soc_name = environment::text("SOFTNPU_SOC", get);
+  out->profile = environment::text("SOFTNPU_PROFILE", get);
   const int processes = local_processes(get);
   out->cores = std::max(1, usable_cores() / processes);
   int count = std::min(processes, kMaxDevices);
-  SOFTNPU_RETURN_IF_ERROR(parse_int(get, "SOFTNPU_DEVICE_COUNT", 0, kMaxDevices, &count));
+  SOFTNPU_RETURN_IF_ERROR(store(integer("SOFTNPU_DEVICE_COUNT", get), &count));
   out->installed = count;
   SOFTNPU_RETURN_IF_ERROR(parse_visible(get, count, &out->devices));
-  SOFTNPU_RETURN_IF_ERROR(parse_int(get, "SOFTNPU_CORES", 1, 1024, &out->cores));
+  SOFTNPU_RETURN_IF_ERROR(store(integer("SOFTNPU_CORES", get), &out->cores));
   out->hbm_bytes = 0;
-  if (const char* hbm = get("SOFTNPU_HBM"); hbm != nullptr && *hbm != '\0') {
-    auto bytes = parse_bytes(hbm);
-    if (!bytes) return bad("SOFTNPU_HBM", hbm, "bytes, with K, M or G behind if you like (8G)");
-    out->hbm_bytes = *bytes;
-  }
-  std::optional<bool> inlined;
-  std::optional<bool> protect;
-  std::optional<bool> blocking;
-  std::optional<bool> fuse;
-  std::optional<bool> pack;
-  std::optional<bool> tune;
-  SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "SOFTNPU_INLINE", &inlined));
-  SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "SOFTNPU_PROTECT", &protect));
-  SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "ASCEND_LAUNCH_BLOCKING", &blocking));
-  SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "SOFTNPU_FUSE", &fuse));
-  SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "SOFTNPU_PACK", &pack));
-  SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "SOFTNPU_TUNE", &tune));
-  SOFTNPU_RETURN_IF_ERROR(parse_split(get, &out->split));
-  if (inlined) out->inline_mode = *inlined ? InlineMode::kAlways : InlineMode::kNever;
-  out->protect = protect.value_or(false);
+  SOFTNPU_RETURN_IF_ERROR(parse_bytes(get, &out->hbm_bytes));
+  SOFTNPU_RETURN_IF_ERROR(parse_inline(get, &out->inline_mode));
+  SOFTNPU_RETURN_IF_ERROR(store(flag("SOFTNPU_PROTECT", get), &out->protect));
   if (out->hbm_bytes == 0) out->hbm_bytes = default_capacity(out->devices.size(), out->protect ? 2 : 1, processes);
-  out->launch_blocking = blocking.value_or(false);
-  out->fuse = fuse.value_or(true);
-  out->pack = pack.value_or(true);
-  out->tune = tune.value_or(true);
+  SOFTNPU_RETURN_IF_ERROR(store(flag("ASCEND_LAUNCH_BLOCKING", get), &out->launch_blocking));
+  SOFTNPU_RETURN_IF_ERROR(store(flag("SOFTNPU_FUSE", get), &out->fuse));
+  SOFTNPU_RETURN_IF_ERROR(store(flag("SOFTNPU_PACK", get), &out->pack));
+  SOFTNPU_RETURN_IF_ERROR(store(flag("SOFTNPU_TUNE", get), &out->tune));
+  SOFTNPU_RETURN_IF_ERROR(parse_split(get, &out->split));
   SOFTNPU_RETURN_IF_ERROR(parse_cpu_capability(get, &out->cpu_capability));
-  if (const char* soc = get("SOFTNPU_SOC"); soc != nullptr && *soc != '\0') out->soc_name = soc;
-  if (const char* profile = get("SOFTNPU_PROFILE"); profile != nullptr) out->profile = profile;
-  return Status::ok();
+  return check_log(get);
 }
 
 const Config& config() { return parsed().config; }

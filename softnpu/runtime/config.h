@@ -32,8 +32,8 @@ struct Config {
   SplitMode split = SplitMode::kByCpu;         // SOFTNPU_SPLIT: HF32 as bfloat16 products
   // SOFTNPU_CPU_CAPABILITY: the newest instruction set that kernels may use; by default all that the machine has.
   CpuCapability cpu_capability = CpuCapability::kDefault;
-  std::string profile;  // SOFTNPU_PROFILE: a folder for a profile of the whole process; set by msprof --application
-  std::string soc_name = "Ascend910B1";  // SOFTNPU_SOC
+  std::string profile;   // SOFTNPU_PROFILE: a folder for a profile of the whole process; set by msprof --application
+  std::string soc_name;  // SOFTNPU_SOC
 };
 
 // Reads variables through `get` (getenv's signature). An error names the variable and the values that it accepts.

@@ -33,8 +33,9 @@ Status map(Region* region, int32_t id, size_t capacity) {
     status = region->map(memory, window, protect);
   }
   if (status.is_ok() && window < kWindowFactor * capacity) {
-    log(ACL_WARNING, text("device ", id, " reserves ", window, " bytes of addresses for mappings instead of ",
-                          kWindowFactor * capacity, ": the process may map no more (ulimit -v)"));
+    log(ACL_WARNING, "runtime",
+        text("device ", id, " reserves ", window, " bytes of addresses for mappings instead of ",
+             kWindowFactor * capacity, ": the process may map no more (ulimit -v)"));
   }
   return status;
 }

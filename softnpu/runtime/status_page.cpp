@@ -23,7 +23,7 @@ StatusPage& StatusPage::get() {
 }
 
 StatusPage::StatusPage() {
-  if (!share()) log(ACL_WARNING, "no page in shared memory: npu-smi does not list this process");
+  if (!share()) log(ACL_WARNING, "runtime", "no page in shared memory: npu-smi does not list this process");
   const Config& config = softnpu::config();
   layout_->pid = getpid();
   layout_->installed = config.installed;

@@ -34,8 +34,17 @@ def test_the_wrong_script_is_found_and_corrected(tmp_path):
         assert [line for line in printed if not re.fullmatch(r"[\d.]+", line)] == expected
 
 
+def test_the_operators_are_checked(tmp_path):
+    (tmp_path / "check.py").write_text(SCRIPTS[1])
+    ran = run(tmp_path, "check.py")
+    assert ran.stdout.splitlines()[-1:] == ["no operator is wrong"], ran.stderr
+    rows = (tmp_path / "rows.csv").read_text().splitlines()
+    assert rows[0].startswith("NPU Name,")
+    assert any(row.startswith("aten.addmm.default.0.forward.output.0,") for row in rows)
+
+
 def test_the_dump_is_written(tmp_path):
-    (tmp_path / "dump.py").write_text(SCRIPTS[1])
+    (tmp_path / "dump.py").write_text(SCRIPTS[2])
     ran = run(tmp_path, "dump.py")
     assert ran.returncode == 0, ran.stderr
     names = [path.name for path in (tmp_path / "dumps").iterdir()]

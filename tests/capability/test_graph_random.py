@@ -13,6 +13,8 @@ DRAWS = {
     "cauchy_": lambda x: x.cauchy_(1, 2),
     "geometric_": lambda x: x.double().geometric_(0.3),
     "log_normal_": lambda x: x.bfloat16().log_normal_(0, 0.5),
+    "normal_of_both": lambda x: torch.normal(x + 3, x.abs() + 0.5),
+    "normal_of_deviations": lambda x: torch.normal(2.0, x.abs() + 0.5),
     "normal_of_means": lambda x: torch.normal(x + 3, 0.5),
     "randint_float": lambda x: torch.randint(0, 9, x.shape, device=x.device, dtype=x.dtype),
     "rrelu": lambda x: nn.functional.rrelu(x - 1, training=True),

@@ -234,6 +234,24 @@ def test_replays_take_no_memory():
     assert min(after - before for (before, _), (after, _) in pairwise(rounds)) < 2000
 
 
+def test_external_events_are_flags():
+    """A replay waits until another stream records the event, and clears it."""
+    x, event, other = torch.ones(4, device="npu"), torch.npu.ExternalEvent(), torch.npu.Stream()
+
+    def work():
+        event.wait()
+        event.reset()
+        return x * 2
+
+    graph, y = captured(work, warm=False)
+    for value in (3.0, 5.0):
+        x.fill_(value)
+        graph.replay()
+        assert not torch.npu.current_stream().query()
+        event.record(other)
+        assert y.tolist() == [2 * value] * 4
+
+
 def test_optimizers_that_count_on_the_cpu_are_refused():
     weight = torch.ones(4, device="npu", requires_grad=True)
     weight.grad = torch.ones_like(weight)

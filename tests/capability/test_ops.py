@@ -8,6 +8,8 @@ from torch import Tensor, nn
 from torch.autograd import gradcheck
 
 import torch_npu
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
 from torch_npu.utils import explain
 
 SEPIA = torch.tensor(
@@ -49,7 +51,7 @@ def test_the_fused_block_equals_its_layers(options):
         x = torch.randn(4, 8, 10, 12)
         both = [(separate, x.clone().requires_grad_()), (fused, x.npu().requires_grad_())]
         outs = [layer(image) for layer, image in both]
-        assert (outs[0] - outs[1].cpu()).abs().max().item() <= 1.5e-5
+        accuracy.assert_close(outs[1], outs[0], Tolerance(absolute=1.5e-5), equal_nan=False)
         slope = torch.randn(outs[0].shape)
         for (layer, _), out in zip(both, outs, strict=True):
             layer.zero_grad()
@@ -60,8 +62,8 @@ def test_the_fused_block_equals_its_layers(options):
         pairs += [(separate.bn.running_var, fused.bn.running_var)]
         for wanted, found in pairs:
             # Sums of 480 products, which may cancel: those of the convolution's bias do.
-            bound = 480 * torch.finfo(torch.float32).eps * max(8, wanted.abs().max().item())
-            assert (wanted - found.cpu()).abs().max().item() <= bound
+            bound = 480 * torch.finfo(torch.float32).eps * wanted.abs().max().clamp(min=8)
+            accuracy.assert_close(found, wanted, Tolerance(absolute=bound), equal_nan=False)
 
 
 def test_in_eval_the_block_is_one_convolution():

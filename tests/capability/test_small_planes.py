@@ -4,6 +4,9 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
+
 # Numbers of planes that fill steps of several planes, and that do not.
 COUNTS = (7, 8, 9, 31, 32, 33, 257, 5000)
 # The source's values, from one vector to more than two.
@@ -22,16 +25,12 @@ def compare(work, x: torch.Tensor) -> None:
     """``work`` and its gradient on npu and on the CPU; sums are of at most 256 float32 values."""
     cpu, npu = x.clone().requires_grad_(), x.npu().requires_grad_()
     expected, result = work(cpu), work(npu)
-    epsilon = torch.finfo(torch.float32).eps
-    torch.testing.assert_close(
-        result.cpu(), expected, rtol=256 * epsilon, atol=256 * epsilon, equal_nan=True
-    )
+    terms = 256 * torch.finfo(torch.float32).eps
+    accuracy.assert_close(result, expected, Tolerance(terms, terms))
     grad = torch.randn(expected.shape, generator=torch.Generator().manual_seed(1))
     expected.backward(grad)
     result.backward(grad.npu())
-    torch.testing.assert_close(
-        npu.grad.cpu(), cpu.grad, rtol=256 * epsilon, atol=256 * epsilon, equal_nan=True
-    )
+    accuracy.assert_close(npu.grad, cpu.grad, Tolerance(terms, terms))
 
 
 @pytest.mark.parametrize("count", COUNTS)
@@ -54,7 +53,7 @@ def test_indices_of_maxima(count: int, size: tuple[int, ...]) -> None:
     expected = F.adaptive_max_pool2d(x, (2, 3), return_indices=True)
     result = F.adaptive_max_pool2d(x.npu(), (2, 3), return_indices=True)
     for npu, cpu in zip(result, expected, strict=True):
-        torch.testing.assert_close(npu.cpu(), cpu, rtol=0, atol=0, equal_nan=True)
+        accuracy.assert_close(npu, cpu, Tolerance())
 
 
 @pytest.mark.parametrize("count", COUNTS)

@@ -14,12 +14,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import onnx
+import torch
 from ml_dtypes import finfo
 from onnx import numpy_helper
 from onnx.backend.test.case.node import collect_testcases
 from onnx.backend.test.case.test_case import TestCase
 
 from graph.acl_model import AclError, Model, compile_model
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
 
 MAX_OPSET = 23
 _ROUNDINGS = 4
@@ -78,22 +81,20 @@ def compare(actual: np.ndarray, expected: np.ndarray, case: TestCase) -> str:
     if actual.dtype.kind in "biu":
         return "" if np.array_equal(actual, expected) else "other integers"
     wide = [
-        array if array.dtype.kind == "c" else array.astype(np.float64)
+        torch.from_numpy(np.array(array if array.dtype.kind == "c" else array.astype(np.float64)))
         for array in (actual, expected)
     ]
     # Elements of a transform are sums of all elements: one is as exact as the largest of them.
     is_sum = "dft" in case.name or "stft" in case.name
-    largest = float(np.abs(wide[1]).max(initial=0)) if is_sum else 0.0
+    largest = float(wide[1].abs().max()) if is_sum else 0.0
     atol = max(case.atol, _ROUNDINGS * float(np.finfo(np.float32).eps) * largest)
     rtol = (
         case.rtol
         if actual.dtype.kind == "c"
         else max(case.rtol, _ROUNDINGS * float(finfo(actual.dtype).eps))
     )
-    if np.allclose(*wide, rtol=rtol, atol=atol, equal_nan=True):
-        return ""
-    with np.errstate(all="ignore"):
-        return f"differs by up to {np.nanmax(np.abs(wide[0] - wide[1])):.3g}"
+    found = accuracy.compare(*wide, Tolerance(rtol, atol))
+    return "" if found.is_close else str(found)
 
 
 DEPENDS_ON_INPUT = "is computed from an input's elements"

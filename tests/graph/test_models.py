@@ -354,6 +354,68 @@ def test_bad_models(model, sentence):
         compile_model(model.SerializeToString())
 
 
+def nested_model(depth: int) -> onnx.ModelProto:
+    """An If within an If, and so on, all with the same condition."""
+    # Only the first branch of each is nested, or its size would double with each level.
+    graph = helper.make_graph(
+        [helper.make_node("Relu", ["x"], ["y"])],
+        "else",
+        [],
+        [helper.make_tensor_value_info("y", FLOAT, [2, 3])],
+    )
+    inner = graph
+    for _ in range(depth):
+        choice = helper.make_node("If", ["yes"], ["y"], then_branch=inner, else_branch=graph)
+        inner = helper.make_graph([choice], "then", [], list(graph.output))
+    return model_of(inner.node, X_IN, Y_OUT, {"yes": np.array(True)})
+
+
+def test_functions_that_call_themselves():
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("custom", 1)]
+    body = [helper.make_node("F", ["a"], ["b"], domain="custom")]
+    function = helper.make_function("custom", "F", ["a"], ["b"], body, opsets)
+    node = helper.make_node("F", ["x"], ["y"], domain="custom")
+    with pytest.raises(AclError, match="functions call each other too deeply"):
+        compiled([node], X_IN, Y_OUT, functions=[function])
+
+
+def test_graphs_that_are_nested_deeply():
+    model = Model(compile_model(nested_model(20).SerializeToString()))
+    try:
+        np.testing.assert_array_equal(model.run([X])[0], np.maximum(X, 0))
+    finally:
+        model.close()
+    with pytest.raises(AclError, match="graphs are nested too deeply"):
+        compile_model(nested_model(32).SerializeToString())
+
+
+@pytest.mark.parametrize("sizes", [[1 << 40, 1 << 40], [1 << 62], [1 << 33, 1 << 29]])
+def test_tensors_of_more_bytes_than_there_can_be(sizes):
+    with pytest.raises(AclError, match=r"bytes|elements"):
+        compiled([helper.make_node("Relu", ["x"], ["y"])], {"x": sizes}, {"y": sizes})
+
+
+def test_tensors_of_more_than_2_gib():
+    """Sizes beyond 32 bits are sizes like others, up to the device's memory."""
+    sizes = {"x": [(1 << 29) + 3]}  # 2 GiB and 12 bytes
+    last = {"begin": np.array([1 << 29]), "end": np.array([(1 << 29) + 3])}
+    nodes = [
+        helper.make_node("Slice", ["x", "begin", "end"], ["z"]),
+        helper.make_node("Neg", ["z"], ["y"]),
+    ]
+    model = Model(compiled(nodes, sizes, {"y": [3]}, last))
+    try:
+        assert model.sizes("Input") == [(1 << 31) + 12]
+        given, made = Dataset(model.sizes("Input")), Dataset(model.sizes("Output"))
+        tail = np.array([1, 2, 3], np.float32)
+        address = ctypes.c_void_p(given.memory[0].address.value + (1 << 31))
+        call(acl().aclrtMemcpy(address, 12, ctypes.c_void_p(tail.ctypes.data), 12, 1))
+        call(acl().aclmdlExecute(model.id, given.handle, made.handle))
+        np.testing.assert_array_equal(made.memory[0].read(np.dtype(np.float32), [3]), -tail)
+    finally:
+        model.close()
+
+
 def test_bytes_that_are_no_model():
     with pytest.raises(AclError, match=r"no ONNX|no model of ONNX|damaged"):
         compile_model(b"not a model at all")

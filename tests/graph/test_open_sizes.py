@@ -92,6 +92,40 @@ def test_any_sizes(path):
     model.close()
 
 
+def run_with_sizes(model: Model, x: np.ndarray, columns: int) -> np.ndarray:
+    """A run of a model of one input and one output [.., columns] with the sizes of ``x``."""
+    acl().aclCreateTensorDesc.restype = ctypes.c_void_p
+    given, made = Dataset([x.nbytes]), Dataset([x.nbytes // x.shape[-1] * columns])
+    given.memory[0].write(x)
+    sizes = (ctypes.c_int64 * x.ndim)(*x.shape)
+    desc = ctypes.c_void_p(acl().aclCreateTensorDesc(0, x.ndim, sizes, 2))
+    call(acl().aclmdlSetDatasetTensorDesc(given.handle, desc, ctypes.c_size_t(0)))
+    acl().aclDestroyTensorDesc(desc)
+    call(acl().aclmdlExecute(model.id, given.handle, made.handle))
+    return made.memory[0].read(np.dtype(np.float32), [*x.shape[:-1], columns])
+
+
+def test_data_in_other_files(path, tmp_path):
+    """The compiled model has what was in other files, which may be gone when it is loaded."""
+    copy, data = tmp_path / "copy.onnx", tmp_path / "weights.bin"
+    onnx.save(
+        onnx.load(path), copy, save_as_external_data=True, location=data.name, size_threshold=0
+    )
+    assert data.stat().st_size >= WEIGHT.nbytes
+    model = compiled(copy, "--input_shape=x:-1,-1,3")
+    data.unlink()
+    model.close()
+    model = Model(copy.with_suffix(".om"))
+    for dims in ((1, 2, 3), (5, 1, 3)):
+        x = image(*dims)
+        np.testing.assert_allclose(run_with_sizes(model, x, 4), expected(x), rtol=1e-5)
+    model.close()
+    command = [ATC, f"--model={copy}", "--framework=5", f"--output={tmp_path / 'again'}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert f"the file {data} with external data cannot be read" in done.stderr
+
+
 def test_weights_are_shared(tmp_path):
     """Two entries of a list need the weights once."""
     weight = np.ones((256, 4096), np.float32)

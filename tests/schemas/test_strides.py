@@ -12,6 +12,8 @@ from schemas.calls import difference, has_specified_elements, run_on_npu
 from schemas.draw import drawn, on_ai_cpu
 from schemas.layouts import laid_out
 from schemas.search import table
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
 
 FOUND, _ = table()
 # Operators whose results are views or depend on strides by their definition.
@@ -35,7 +37,7 @@ def _differ(call, results, others):
     if not has_specified_elements(call):
         return False
     return not all(
-        torch.allclose(a, b, rtol=1e-3, atol=1e-4, equal_nan=True)
+        accuracy.compare(a, b, Tolerance(1e-3, 1e-4), check_dtype=False).is_close
         for a, b in zip(results, others, strict=True)
         if isinstance(a, torch.Tensor)
         and a.layout == torch.strided

@@ -88,6 +88,35 @@ def test_a_missing_compiler_is_said_before_anything_is_fetched(tmp_path):
     assert "Traceback" not in ended.stderr
 
 
+# pip makes each of these calls in a process of its own.
+CALLS = ["get_requires_for_build_wheel()", "prepare_metadata_for_build_wheel('m')", "build_wheel('w', None, 'm')"]  # fmt: skip
+COUNTS = """
+from pathlib import Path
+from unittest import mock
+pip_backend.scikit = mock.Mock()
+pip_backend.find_spec = lambda name: {spec}
+pip_backend.check_build_tools = lambda: print("checked")
+pip_backend._LINK_TO_TORCH = Path({link!r})
+pip_backend.{call}
+"""
+
+
+@pytest.mark.parametrize("is_isolated", [True, False])
+def test_one_build_checks_the_system_once(site, tmp_path, is_isolated):
+    site("2.13.0")
+    link, printed = tmp_path / "torch.pth", ""
+    for call in CALLS if is_isolated else CALLS[1:]:
+        ended = backend(
+            "\n"
+            + COUNTS.format(spec=None if is_isolated else "pip_backend", link=str(link), call=call),
+            TORCH_NPU_BUILD_TORCH=str(tmp_path),
+        )
+        assert ended.returncode == 0, ended.stderr
+        printed += ended.stdout
+    assert printed == "checked\n"
+    assert link.exists() == is_isolated
+
+
 def test_the_metadata_of_this_checkout_name_its_torch(tmp_path):
     import torch
 

@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from dev import gate
 from dev.command_line import Parser
 from dev.paths import PYTHON, ROOT
 from dev.peers import INTERPRETER, make_venv
@@ -16,6 +17,7 @@ SUITES = {
     "custom": "operators of npu against compositions on npu; by name only",
     "graphs": "replays of captured graphs against npu eager, and against reading the weights",
     "compiled-models": "networks that atc compiled, against npu eager, CPU eager and without passes",
+    "model-sizes": "atc and loading with 10^3 to 10^6 nodes: time and memory; by name only",
     "elementwise": "operators with 64 MiB results",
     "matmul": "linear layers",
     "alloc": "tensors that come and go",
@@ -32,19 +34,24 @@ SUITES = {
     "precision": "what products and convolutions lose, in place of times",
     "peers": "ONNX Runtime, OpenVINO, inductor; by name only",
     "kernels": "kernels in Ascend C against operators of libopapi",
+    "report": "torch-npu report on programs with a planted fault each; by name only",
     "kernel-checks": "what checked mode finds in the labelled kernels, and its time; by name only",
 }
 COMPARE = "compare"
+GATE = "gate"
 
 
 def arguments(parser: Parser) -> None:
     """Adds the arguments of `./dev bench`."""
     rows = [f"  {name:13} {text}" for name, text in SUITES.items()]
     rows.append(f"  {COMPARE:13} A.json B.json: two builds' results, side by side")
+    rows.append(f"  {GATE:13} --base A --head B: is the build in checkout B slower than that in A?")
     parser.epilog = "suites:\n" + "\n".join(rows)
     parser.add_argument("suites", nargs="*", metavar="SUITE", help="default: all but those by name")
     parser.add_argument("--cpu-time", action="store_true", help="one thread, and its CPU time")
     parser.add_argument("--runs", type=int, default=1, help="runs, of which the slowest counts")
+    parser.add_argument("--base", type=gate.checkout, help="of gate: the checkout to compare with")
+    parser.add_argument("--head", type=gate.checkout, help="of gate: the checkout that is judged")
     parser.add_argument("--write", type=Path, help="a file for the results, .json or .md")
 
 
@@ -52,6 +59,10 @@ def check(options: argparse.Namespace) -> None:
     """Raises DevError if a suite or a file to compare does not exist."""
     from dev.command_line import suggestion
 
+    if (GATE in options.suites) != bool(options.base and options.head):
+        raise DevError("gate takes two checkouts: ./dev bench gate --base A --head B")
+    if options.suites == [GATE]:
+        return
     if options.suites[:1] == [COMPARE]:
         files = options.suites[1:]
         if len(files) != 2:
@@ -66,6 +77,9 @@ def check(options: argparse.Namespace) -> None:
 
 def bench(options: argparse.Namespace) -> None:
     """Runs bench/run.py with the options."""
+    if options.suites == [GATE]:
+        gate.gate(options.base, options.head, options.write)
+        return
     interpreter = PYTHON
     if "peers" in options.suites:
         make_venv()

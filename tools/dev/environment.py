@@ -14,10 +14,13 @@ from dev.run import DevError, say
 
 TABLE = "torch_npu/_core/environment.tsv"
 READER = "torch_npu/_core/environment.py"
+READER_OF_CPP = "softnpu/include/softnpu/environment.h"
 DOCUMENT = "docs/environment.md"
 ORIGINS = {"official": "official", "own": "this project", "torch": "PyTorch", "system": "system"}
 # The driver of Ascend C runs while the package is built, so that it reads its variables itself.
 _DRIVER = "torch_npu/ascendc/"
+# A call of the reader in C++.
+_READS_IN_CPP = re.compile(r'\b(?:flag|choice|integer|text|is_set|given)\(\s*"(\w+)"')
 _HEAD = """# Environment variables
 
 `./dev environment` writes this page from `torch_npu/_core/environment.tsv`. Empty variables count as not set. A value that
@@ -86,12 +89,18 @@ def _names_in_python(file: Path, name: str) -> tuple[set[str], list[str]]:
     return names, wrong
 
 
-def _names_in_cpp(text: str) -> set[str]:
-    """The names in a file that calls getenv: its texts in capitals with an underscore, and getenv's arguments."""
-    if "getenv(" not in text:
-        return set()
-    found = re.findall(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)"', text)
-    return {*found, *re.findall(r'getenv\("([^"]+)"\)', text)}
+def _names_in_cpp(file: Path, name: str) -> tuple[set[str], list[str]]:
+    """The variables that a file in C++ reads, and reads beside the one reader. The compiler checks their rows."""
+    text = file.read_text()
+    wrong = [
+        f"{name}:{number}: read variables through {READER_OF_CPP}"
+        for number, line in enumerate(text.splitlines(), start=1)
+        if re.search(r"\b(?:secure_)?getenv\b|\benviron\b", line.split("//")[0])
+        and name != READER_OF_CPP
+    ]
+    if "environment.h" not in text:
+        return set(), wrong
+    return {match[1] for match in _READS_IN_CPP.finditer(text)}, wrong
 
 
 def readers(root: Path, files: Iterable[Path]) -> tuple[dict[str, dict[str, str]], list[str]]:
@@ -102,11 +111,11 @@ def readers(root: Path, files: Iterable[Path]) -> tuple[dict[str, dict[str, str]
         name = file.relative_to(root).as_posix()
         if file.suffix == ".py":
             names, more = _names_in_python(file, name)
-            wrong += more
         elif "/tests/" not in name:
-            names = _names_in_cpp(file.read_text())
+            names, more = _names_in_cpp(file, name)
         else:
             continue
+        wrong += more
         language = "python" if file.suffix == ".py" else "c++"
         for variable in names:
             found.setdefault(variable, {})[language] = name

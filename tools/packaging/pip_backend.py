@@ -18,21 +18,29 @@ from dev.system import check_build_tools
 Settings = dict[str, list[str] | str] | None
 
 
+# Beside an isolated build's own packages, and searched after them.
+_LINK_TO_TORCH = Path(scikit.__file__).parents[2] / "torch_of_the_interpreter.pth"
+
+
 def _prepare() -> None:
     """Checks torch, compiler and libraries, and lets programs of an isolated build import torch.
+
+    Each call of the backend is a process of its own. Those of one isolated build share the link, so that only the first
+    checks the system.
 
     Raises:
         SystemExit: something is missing; one sentence says what to do.
     """
     try:
-        check_build_tools()
         folder, _ = find()
+        link = f"{folder}\n"
+        if _LINK_TO_TORCH.exists() and _LINK_TO_TORCH.read_text() == link:
+            return
+        check_build_tools()
     except (DevError, TorchError) as error:
         raise SystemExit(f"\ntorch_npu cannot be built: {error}") from None
     if find_spec("torch") is None:
-        # Beside the build's own packages, and searched after them.
-        own = Path(scikit.__file__).parents[2]
-        (own / "torch_of_the_interpreter.pth").write_text(f"{folder}\n")
+        _LINK_TO_TORCH.write_text(link)
 
 
 def get_requires_for_build_wheel(settings: Settings = None) -> list[str]:
@@ -65,14 +73,16 @@ def prepare_metadata_for_build_editable(folder: str, settings: Settings = None) 
 
 
 def build_wheel(folder: str, settings: Settings = None, metadata: str | None = None) -> str:
-    """Builds a wheel; returns its name in ``folder``."""
-    _prepare()
+    """Builds a wheel; returns its name in ``folder``. With ``metadata``, ``prepare_metadata_for_build_wheel`` checked."""
+    if metadata is None:
+        _prepare()
     return scikit.build_wheel(folder, settings, metadata)
 
 
 def build_editable(folder: str, settings: Settings = None, metadata: str | None = None) -> str:
-    """Builds a wheel that refers to the checkout."""
-    _prepare()
+    """The same for a wheel that refers to the checkout."""
+    if metadata is None:
+        _prepare()
     return scikit.build_editable(folder, settings, metadata)
 
 

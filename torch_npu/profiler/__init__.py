@@ -24,6 +24,7 @@ from torch_npu.profiler.config import (
     supported_export_type,
     supported_profiler_level,
 )
+from torch_npu.profiler.reporting import report
 from torch_npu.profiler.session import (
     _KinetoProfile,
     analyse,
@@ -42,6 +43,7 @@ __all__ = [
     "_KinetoProfile",
     "analyse",
     "profile",
+    "report",
     "schedule",
     "supported_activities",
     "supported_ai_core_metrics",

@@ -14,7 +14,7 @@ from torch import profiler as torch_profiler
 
 from torch_npu import npu
 from torch_npu._core import environment
-from torch_npu.profiler import tree
+from torch_npu.profiler import lines, tree
 from torch_npu.profiler.config import ProfilerActivity, _ExperimentalConfig, supported_activities
 from torch_npu.profiler.device import DeviceProfile
 from torch_npu.version import __version__
@@ -117,6 +117,7 @@ class profile(torch_profiler.profile):  # noqa: N801 - the name is PyTorch's
         )
         self._handler = handler
         self._device: DeviceProfile | None = None
+        self._lines: lines.ProgramLines | None = None
         self._is_started = False
         self._begin_ns = 0
         self._metadata: dict[str, Any] = {}
@@ -138,9 +139,11 @@ class profile(torch_profiler.profile):  # noqa: N801 - the name is PyTorch's
         if self._device is not None:
             self._device.start()
             self._is_started = True
+            self._lines = lines.ProgramLines()
 
     def stop_trace(self) -> None:
         """Ends the recording after the device's work, and writes the raw files."""
+        recorded, self._lines = (None if self._lines is None else self._lines.stop()), None
         if self._device is not None and self._is_started:
             npu.synchronize()
         super().stop_trace()
@@ -152,6 +155,8 @@ class profile(torch_profiler.profile):  # noqa: N801 - the name is PyTorch's
             device.stop()
         if self.run_folder is not None:
             self._write_raw(self.run_folder)
+            if recorded is not None:
+                lines.write(self.run_folder, recorded)
 
     def _write_raw(self, run: Path) -> None:
         super().export_chrome_trace(str(run / _FRAMEWORK / "trace.json"))

@@ -6,32 +6,20 @@ operator. Operators whose inputs were infinite already pass an overflow on; they
 
 import argparse
 import os
-import re
 import runpy
 import sys
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
-from torch.nn.modules import module as global_hooks
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from torch_npu._core import state
+from torch_npu.accuracy.location import Modules, place_of_operator
 
 _FLAG = 1  # OverflowCheck::kFlag of torch_npu/csrc/core/overflow.h
-# In a checkout the package's files are links.
-_PACKAGES = tuple(
-    str(folder) + os.sep
-    for folder in (
-        Path(torch.__path__[0]).resolve(),
-        Path(__file__).parents[1],
-        Path(__file__).resolve().parents[1],
-    )
-)
-_FRAME = re.compile(r'File "(?P<file>.+)", line (?P<line>\d+), in .*\n\s*(?P<code>.*)')
 
 
 @dataclass(frozen=True)
@@ -53,21 +41,6 @@ class Found:
         return "\n".join([*lines, f"  {what} {self.place}"])
 
 
-def _is_own(file: str) -> bool:
-    """Whether a frame is the program's: not PyTorch's, the plug-in's or the interpreter's."""
-    return not file.startswith(("<", *_PACKAGES)) and not file.startswith(
-        os.path.dirname(os.__file__)
-    )
-
-
-def _place(frames: list[tuple[str, int, str]]) -> str:
-    own = [frame for frame in frames if _is_own(os.path.realpath(frame[0]))]
-    if not own:
-        return "a line outside of the script"
-    file, line, code = own[-1]
-    return f"{file}:{line}: {code.strip()}"
-
-
 def _is_floating_npu(leaf: object) -> bool:
     return (
         isinstance(leaf, torch.Tensor)
@@ -85,38 +58,17 @@ class Watch(TorchDispatchMode):
         super().__init__()
         self.found: list[Found] = []
         self.passed_on = 0
-        self._modules: list[torch.nn.Module] = []
-        self._names: dict[int, str] = {}
-        self._hooks: list[torch.utils.hooks.RemovableHandle] = []
+        self._modules = Modules()
 
     def __enter__(self) -> "Watch":
         """Starts to follow modules, too."""
-        self._hooks = [
-            global_hooks.register_module_forward_pre_hook(self._enter_module),
-            global_hooks.register_module_forward_hook(self._leave_module, always_call=True),
-        ]
+        self._modules.start()
         return super().__enter__()
 
     def __exit__(self, *error: object) -> None:
         """Stops."""
-        for hook in self._hooks:
-            hook.remove()
+        self._modules.stop()
         super().__exit__(*error)
-
-    def _enter_module(self, module: torch.nn.Module, _: object) -> None:
-        if not self._modules:
-            self._names = {id(child): name for name, child in module.named_modules()}
-        self._modules.append(module)
-
-    def _leave_module(self, *_: object) -> None:
-        self._modules.pop()
-
-    def _module(self) -> str:
-        if not self._modules:
-            return ""
-        module = self._modules[-1]
-        name = self._names.get(id(module), "")
-        return f"{name} ({type(module).__name__})" if name else type(module).__name__
 
     def __torch_dispatch__(
         self,
@@ -147,18 +99,10 @@ class Watch(TorchDispatchMode):
         return result
 
     def _add(self, op: str, result: torch.Tensor) -> None:
-        node = torch._C._current_autograd_node()
-        metadata: Any = {} if node is None else node.metadata
-        if lines := metadata.get("traceback_"):
-            frames = [
-                (found["file"], int(found["line"]), found["code"])
-                for found in filter(None, map(_FRAME.search, lines))
-            ]
-        else:
-            frames = [(f.filename, f.lineno or 0, f.line or "") for f in traceback.extract_stack()]
+        place, is_backward = place_of_operator()
         shape = f"{str(result.dtype).removeprefix('torch.')}{list(result.shape)}"
-        module = "" if node is not None else self._module()
-        self.found.append(Found(op, shape, module, _place(frames), node is not None))
+        module = "" if is_backward else self._modules.current()
+        self.found.append(Found(op, shape, module, place, is_backward))
 
 
 def watch_script(script: str, arguments: list[str]) -> tuple[Watch, BaseException | None]:

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <string_view>
 
+#include "softnpu/environment.h"
 #include "softnpu_kernel/core.h"
 
 namespace softnpu::kernel::check {
@@ -24,8 +24,8 @@ void parse_checks(std::string_view value, Settings* out) {
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
     const auto* found = std::find(kNames, kNames + kChecks, word);
     if (found == kNames + kChecks) {
-      out->error = "SOFTNPU_KERNEL_CHECK=" + std::string(value) + ": there is no check '" + std::string(word) +
-                   "'; set it to 1, or to some of memcheck,initcheck,synccheck,racecheck";
+      out->error = environment::misunderstood("SOFTNPU_KERNEL_CHECK", value,
+                                              "1, or some of memcheck,initcheck,synccheck,racecheck");
       return;
     }
     out->has[found - kNames] = true;
@@ -44,7 +44,7 @@ void parse_schedule(std::string_view value, Settings* out) {
     const auto [stop, status] = is_seed ? std::from_chars(value.data() + kSeed.size(), end, out->seed)
                                         : std::from_chars_result{value.data(), std::errc::invalid_argument};
     if (status != std::errc() || stop != end) {
-      out->error = "SOFTNPU_KERNEL_SCHEDULE=" + std::string(value) + ": set it to eager, late or seed:N";
+      out->error = environment::misunderstood("SOFTNPU_KERNEL_SCHEDULE", value, "eager, late or seed:N");
     }
     out->schedule = Schedule::kSeeded;
   }
@@ -54,16 +54,16 @@ void parse_schedule(std::string_view value, Settings* out) {
 
 const char* name_of(Check check) { return kNames[static_cast<int>(check)].data(); }
 
-Settings parse_settings(const char* checks, const char* schedule, const char* drop) {
+Settings parse_settings(environment::Get get) {
   Settings result;
-  parse_checks(checks == nullptr ? "" : checks, &result);
+  parse_checks(environment::text("SOFTNPU_KERNEL_CHECK", get), &result);
   const bool has_some = std::any_of(result.has, result.has + kChecks, [](bool is) { return is; });
-  if (schedule != nullptr && *schedule != 0) {
-    parse_schedule(schedule, &result);
+  parse_schedule(environment::text("SOFTNPU_KERNEL_SCHEDULE", get), &result);
+  if (environment::is_set("SOFTNPU_KERNEL_SCHEDULE", get)) {
     if (!has_some && result.error.empty())
       result.error = "SOFTNPU_KERNEL_SCHEDULE is set, but kernels are not checked: set SOFTNPU_KERNEL_CHECK=1, too";
   }
-  if (drop != nullptr) result.drop = drop;
+  result.drop = environment::text("SOFTNPU_KERNEL_DROP", get);
   if (!result.drop.empty() && !has_some && result.error.empty())
     result.error = "SOFTNPU_KERNEL_DROP is set, but kernels are not checked: set SOFTNPU_KERNEL_CHECK=1, too";
   result.is_on = has_some || !result.error.empty();
@@ -71,8 +71,7 @@ Settings parse_settings(const char* checks, const char* schedule, const char* dr
 }
 
 const Settings& settings() {
-  static const Settings value = parse_settings(
-      std::getenv("SOFTNPU_KERNEL_CHECK"), std::getenv("SOFTNPU_KERNEL_SCHEDULE"), std::getenv("SOFTNPU_KERNEL_DROP"));
+  static const Settings value = parse_settings(&environment::get_from_process);
   return value;
 }
 

@@ -24,8 +24,8 @@ struct Settings {
   std::string error;  // what is wrong with the variables; every launch fails with it
 };
 
-// The variables' values; null: not set.
-Settings parse_settings(const char* checks, const char* schedule, const char* drop);
+// Reads variables through `get` (getenv's signature).
+Settings parse_settings(const char* (*get)(const char*));
 
 // Of this process; read when the library is loaded, constant afterwards.
 const Settings& settings();

@@ -1,4 +1,4 @@
-// atc: compiles a model of ONNX to a .om for aclmdlLoadFromFile.
+// atc: compiles a model of ONNX to a .om for aclmdlLoadFromFile, or operators to single-operator models.
 
 #include <algorithm>
 #include <cstdio>
@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "graph/model/compile.h"
 #include "graph/model/describe.h"
+#include "graph/model/single_operators.h"
 
 using softnpu::Status;
 using softnpu::text;
@@ -27,10 +28,11 @@ struct Arguments {
   CompileOptions compile;
   std::string framework;
   std::string mode = "0";
-  std::string om;      // a model that is shown
-  std::string json;    // a file for it
-  std::string report;  // a file for a check
-  std::string note;    // what an option does not change
+  std::string singleop;  // operators in JSON
+  std::string om;        // a model that is shown
+  std::string json;      // a file for it
+  std::string report;    // a file for a check
+  std::string note;      // what an option does not change
 };
 
 Status wrong(std::string sentence) { return {ACL_ERROR_INVALID_PARAM, std::move(sentence)}; }
@@ -213,6 +215,11 @@ const std::map<std::string_view, Read>& options() {
          out->compile.aipp = value;
          return Status::ok();
        }},
+      {"singleop",
+       [](const std::string& value, Arguments* out) {
+         out->singleop = value;
+         return Status::ok();
+       }},
       {"om",
        [](const std::string& value, Arguments* out) {
          out->om = value;
@@ -369,7 +376,18 @@ Status run(int count, char** words) {
   return wrong(text("--mode=", arguments.mode, ": 0 compiles, 1 makes JSON of a model, 3 checks one, 6 shows a .om"));
 }
 
+// One model for each operator of a list.
+Status compile_single(const Arguments& arguments) {
+  if (arguments.compile.output.empty()) return wrong("--output is missing: the folder for the models");
+  if (!arguments.compile.model.empty()) return wrong("--singleop and --model: one of both can be given");
+  std::vector<std::string> files;
+  SOFTNPU_RETURN_IF_ERROR(softnpu::graph::compile_operators(arguments.singleop, arguments.compile.output, &files));
+  for (const std::string& file : files) std::cout << file << "\n";
+  return Status::ok();
+}
+
 Status compile(const Arguments& given) {
+  if (!given.singleop.empty()) return compile_single(given);
   Arguments arguments = given;
   SOFTNPU_RETURN_IF_ERROR(check_arguments(arguments));
   if (!arguments.compile.output.ends_with(".om")) arguments.compile.output += ".om";
@@ -387,6 +405,7 @@ int main(int count, char** words) {
   if (count == 1 || std::string_view(words[1]) == "--help" || std::string_view(words[1]) == "-h") {
     std::cout
         << "atc --model=FILE.onnx --framework=5 --output=FILE --soc_version=NAME [--input_shape=\"name:sizes;..\"]\n"
+        << "atc --singleop=FILE.json --output=FOLDER --soc_version=NAME\n"
         << "options: " << known_options() << "\n";
     return count == 1 ? 1 : 0;
   }

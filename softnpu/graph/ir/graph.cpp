@@ -1,5 +1,6 @@
 #include "graph/ir/graph.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -40,6 +41,18 @@ ValueId Graph::add(Value value) {
   return static_cast<ValueId>(values.size() - 1);
 }
 
+namespace {
+
+// Whether bases are before their views.
+bool is_in_order(const Graph& graph) {
+  for (size_t i = 0; i < graph.values.size(); ++i) {
+    if (graph.values[i].kind == ValueKind::kView && graph.values[i].base >= static_cast<ValueId>(i)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 void remove_dead(Graph* graph) {
   std::vector<bool> used(graph->values.size());
   const auto use = [&](ValueId id) {
@@ -47,9 +60,9 @@ void remove_dead(Graph* graph) {
   };
   for (const ValueId id : graph->outputs) use(id);
   for (const ValueId id : graph->inputs) use(id);
-  std::vector<Node> kept;
+  std::vector<bool> is_kept(graph->nodes.size());
   for (size_t i = graph->nodes.size(); i-- > 0;) {
-    Node& node = graph->nodes[i];
+    const Node& node = graph->nodes[i];
     bool is_needed = false;
     for (const ValueId id : node.outputs) is_needed |= used[id] && graph->values[id].kind != ValueKind::kConstant;
     // An operator that writes over an input has a view of it as its output.
@@ -61,9 +74,14 @@ void remove_dead(Graph* graph) {
       if (input.value != kNoValue) use(input.value);
     }
     for (const ValueId id : node.outputs) use(id);
-    kept.push_back(std::move(node));
+    is_kept[i] = true;
   }
-  graph->nodes.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
+  size_t count = 0;
+  for (size_t i = 0; i < graph->nodes.size(); ++i) {
+    if (is_kept[i] && count++ != i) graph->nodes[count - 1] = std::move(graph->nodes[i]);
+  }
+  graph->nodes.resize(count);
+  if (is_in_order(*graph) && std::ranges::find(used, false) == used.end()) return;
 
   std::vector<ValueId> renamed(graph->values.size(), kNoValue);
   std::vector<Value> values;

@@ -84,10 +84,6 @@ Status try_graph(const onnx::Model& model, const ImportOptions& import, const Pa
 
 // Every entry of the list is tried. Without a list a run's sizes are not known before.
 Status try_source(const onnx::Model& model, const Source& source, const PassOptions& passes, CompileReport* report) {
-  if (std::ranges::any_of(model.graph.initializers, &onnx::Tensor::is_external)) {
-    return {ACL_ERROR_PARSE_MODEL,
-            "a model with external data and open sizes is not implemented: give all sizes, or save it as one file"};
-  }
   SOFTNPU_RETURN_IF_ERROR(check_operators(model));
   const std::vector<OpenTensor> inputs = inputs_of(model, source);
   SOFTNPU_RETURN_IF_ERROR(check_input_sizes(model, source.import.input_sizes));
@@ -114,12 +110,12 @@ Status write_file(const std::string& path, const std::string& bytes) {
 
 Status compile_bytes(const void* bytes, size_t size, std::string* out) {
   onnx::Model model;
-  SOFTNPU_RETURN_IF_ERROR(onnx::read_model({static_cast<const char*>(bytes), size}, nullptr, "", &model));
+  SOFTNPU_RETURN_IF_ERROR(onnx::read_model({static_cast<const char*>(bytes), size}, nullptr, {}, &model));
   auto graph = std::make_shared<Graph>();
   SOFTNPU_RETURN_IF_ERROR(import_model(model, {}, graph.get()));
   SOFTNPU_RETURN_IF_ERROR(run_passes({}, graph.get()));
   SOFTNPU_RETURN_IF_ERROR(try_session(graph));
-  *out = write_om({std::move(*graph), {}});
+  *out = write_om({std::move(*graph), {}, {}});
   return Status::ok();
 }
 
@@ -127,7 +123,8 @@ Status compile_model(const CompileOptions& options, CompileReport* report) {
   SOFTNPU_RETURN_IF_ERROR(check_names(options.passes_off));
   onnx::Model model;
   Bytes whole;
-  SOFTNPU_RETURN_IF_ERROR(onnx::read_model_file(options.model, &model, &whole));
+  onnx::ExternalData external;
+  SOFTNPU_RETURN_IF_ERROR(onnx::read_model_file(options.model, &model, &whole, &external));
   ImportOptions import;
   import.input_sizes = options.input_sizes;
   import.output_dtype = options.output_dtype;
@@ -157,7 +154,8 @@ Status compile_model(const CompileOptions& options, CompileReport* report) {
   Status status;
   if (std::ranges::any_of(options.input_sizes, has_open)) {
     if (!import.aipps.empty()) return {ACL_ERROR_INVALID_PARAM, "--insert_op_conf needs fixed sizes of all inputs"};
-    compiled.source = Source{whole, std::move(import), options.passes_off, options.list_kind, options.list};
+    compiled.source =
+        Source{whole, std::move(external), std::move(import), options.passes_off, options.list_kind, options.list};
     status = try_source(model, *compiled.source, passes, report);
   } else {
     status = options.list.empty()

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "graph/ir/print.h"
 #include "graph/lower/import.h"
+#include "graph/model/description.h"
 #include "graph/model/loaded.h"
 #include "graph/model/om.h"
 #include "graph/onnx/model.h"
@@ -57,7 +58,8 @@ Status read_compiled(const std::string& path, CompiledModel* out, size_t* size) 
   auto bytes = std::make_shared<std::string>(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
   *size = bytes->size();
   const std::string_view view = *bytes;
-  const Status status = read_om(view, std::move(bytes), out);
+  Status status = read_om(view, std::move(bytes), out);
+  if (status.is_ok() && out->description.has_value()) status = graph_of(*out->description, &out->graph);
   return status.is_ok() ? Status::ok() : Status(status.code(), text(path, ": ", status.message()));
 }
 
@@ -83,7 +85,7 @@ Status find_tensors(const CompiledModel& compiled, Tensors* out) {
   }
   onnx::Model model;
   const Source& source = *compiled.source;
-  SOFTNPU_RETURN_IF_ERROR(onnx::read_model({source.onnx.data, source.onnx.size}, source.onnx.owner, "", &model));
+  SOFTNPU_RETURN_IF_ERROR(read_model(source, &model));
   *out = {inputs_of(model, source), outputs_of(model, source), listed(source.list, numbers)};
   return Status::ok();
 }
@@ -158,8 +160,7 @@ Status model_as_json(const std::string& path, std::string* json) {
   SOFTNPU_RETURN_IF_ERROR(read_compiled(path, &compiled, &size));
   if (compiled.source.has_value()) {
     onnx::Model model;
-    const Bytes& onnx = compiled.source->onnx;
-    SOFTNPU_RETURN_IF_ERROR(onnx::read_model({onnx.data, onnx.size}, onnx.owner, "", &model));
+    SOFTNPU_RETURN_IF_ERROR(read_model(*compiled.source, &model));
     *json = json_of(model);
     return Status::ok();
   }

@@ -10,6 +10,7 @@
 
 #include "base/border.h"
 #include "graph/model/compile.h"
+#include "graph/model/description.h"
 #include "graph/model/loaded.h"
 #include "softnpu/graph.h"
 
@@ -37,7 +38,8 @@ Status read(const softnpuModelFile& file, softnpu::graph::CompiledModel* out) {
   auto bytes = std::make_shared<std::vector<char>>(file.bytes);
   if (file.bytes > 0) std::memcpy(bytes->data(), file.data, file.bytes);
   const std::string_view own(bytes->data(), bytes->size());
-  return softnpu::graph::read_om(own, std::move(bytes), out);
+  SOFTNPU_RETURN_IF_ERROR(softnpu::graph::read_om(own, std::move(bytes), out));
+  return out->description.has_value() ? softnpu::graph::graph_of(*out->description, &out->graph) : Status::ok();
 }
 
 aclError query(const softnpuModelFile* file, size_t* work, size_t* weights) {

@@ -59,7 +59,7 @@ Status LoadedGraph::open(const Session::GivenMemory& memory) {
     outputs_ = tensors_of(*graph_, graph_->outputs);
     return Status::ok();
   }
-  SOFTNPU_RETURN_IF_ERROR(onnx::read_model({source_->onnx.data, source_->onnx.size}, source_->onnx.owner, "", &model_));
+  SOFTNPU_RETURN_IF_ERROR(read_model(*source_, &model_));
   open_inputs_ = inputs_of(model_, *source_);
   for (const OpenTensor& input : open_inputs_) inputs_.push_back(described(input));
   for (const OpenTensor& output : outputs_of(model_, *source_)) outputs_.push_back(described(output));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "graph/model/description.h"
 #include "graph/model/serialize.h"
 
 namespace softnpu::graph {
@@ -19,7 +20,7 @@ constexpr uint32_t kHeaderVersion = 0x10000000;
 constexpr uint32_t kStructure = 0;  // types of partitions: the model, its weights
 constexpr uint32_t kConstants = 1;
 constexpr std::string_view kOwnMagic = "SOFTNPUG";
-constexpr uint32_t kOwnVersion = 2;
+constexpr uint32_t kOwnVersion = 3;
 constexpr size_t kAlignment = 64;
 
 struct Header {
@@ -60,10 +61,13 @@ struct Table {
   std::array<Partition, 2> partitions;
 };
 
+// What the first partition has.
+enum class Content : uint32_t { kGraph, kSource, kOperator };
+
 struct OwnHeader {
   std::array<char, 8> magic;
   uint32_t version;
-  uint32_t is_source;
+  Content content;
 };
 
 template <typename T>
@@ -91,16 +95,20 @@ bool read(std::string_view bytes, size_t offset, T* out) {
 std::string write_om(const CompiledModel& model) {
   const Graph& graph = model.graph;
   Serialized parts;
-  // A source is in place of the graph's structure.
+  Content content = Content::kGraph;
   if (model.source.has_value()) {
+    content = Content::kSource;
     parts.structure = serialize(*model.source);
+  } else if (model.description.has_value()) {
+    content = Content::kOperator;
+    parts.structure = serialize(*model.description);
   } else {
     parts = serialize(graph);
   }
   OwnHeader own{};
   std::ranges::copy(kOwnMagic, own.magic.begin());
   own.version = kOwnVersion;
-  own.is_source = model.source.has_value() ? 1 : 0;
+  own.content = content;
   Table table{2, 0, {}};
   table.partitions[0] = {kStructure, 0, 0, sizeof(OwnHeader) + parts.structure.size()};
   // Constants are aligned in the file, and so in a buffer that is.
@@ -124,11 +132,12 @@ std::string write_om(const CompiledModel& model) {
   header.length = static_cast<uint32_t>(std::min<uint64_t>(body.size(), UINT32_MAX));
   header.is_checksum = 1;
   header.model_type = 0;
-  std::ranges::copy(std::string_view(graph.name).substr(0, header.name.size() - 1), header.name.begin());
-  header.operators = static_cast<uint32_t>(graph.nodes.size());
+  const std::string_view name = content == Content::kOperator ? model.description->type : graph.name;
+  std::ranges::copy(name.substr(0, header.name.size() - 1), header.name.begin());
+  header.operators = content == Content::kOperator ? 1 : static_cast<uint32_t>(graph.nodes.size());
   std::ranges::copy(std::string_view("softnpu"), header.platform_version.begin());
   header.model_count = 1;
-  header.has_open_sizes = static_cast<uint8_t>(own.is_source);
+  header.has_open_sizes = content == Content::kSource ? 1 : 0;
   header.model_length = body.size();
 
   std::string file;
@@ -137,7 +146,7 @@ std::string write_om(const CompiledModel& model) {
   return file + body;
 }
 
-Status read_om(std::string_view bytes, std::shared_ptr<const void> owner, CompiledModel* out) {
+Status read_om(std::string_view bytes, const std::shared_ptr<const void>& owner, CompiledModel* out) {
   Header header{};
   if (!read(bytes, 0, &header) || header.magic != kMagic) {
     return unusable("this is no compiled model (.om): compile one with atc");
@@ -175,9 +184,12 @@ Status read_om(std::string_view bytes, std::shared_ptr<const void> owner, Compil
                          kOwnVersion, ": compile it again"));
   }
   const std::string_view structure = parts[0].substr(sizeof(OwnHeader));
-  if (own.is_source == 1) return deserialize(structure, std::move(owner), &out->source.emplace());
-  if (own.is_source != 0) return unusable("the model's graph is damaged");
-  return deserialize(structure, parts[1], owner, &out->graph);
+  switch (own.content) {
+    case Content::kGraph: return deserialize(structure, parts[1], owner, &out->graph);
+    case Content::kSource: return deserialize(structure, owner, &out->source.emplace());
+    case Content::kOperator: return deserialize(structure, &out->description.emplace());
+  }
+  return unusable("the model's graph is damaged");
 }
 
 }  // namespace softnpu::graph

@@ -8,18 +8,20 @@
 
 #include "graph/ir/graph.h"
 #include "graph/model/open_sizes.h"
+#include "nnopbase/typed_call.h"
 
 namespace softnpu::graph {
 
-// What a file has: a graph of fixed sizes, or a source.
+// What a file has: a graph of fixed sizes, a source, or the description of one operator.
 struct CompiledModel {
   Graph graph;
   std::optional<Source> source;
+  std::optional<TypedCall> description;
 };
 
 std::string write_om(const CompiledModel& model);
 // Constants refer to `bytes`, which `owner` keeps. A damaged file, one of CANN's own and one of another version are
 // errors of one sentence.
-Status read_om(std::string_view bytes, std::shared_ptr<const void> owner, CompiledModel* out);
+Status read_om(std::string_view bytes, const std::shared_ptr<const void>& owner, CompiledModel* out);
 
 }  // namespace softnpu::graph

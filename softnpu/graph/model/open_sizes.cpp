@@ -29,10 +29,20 @@ std::string serialize(const Source& source) {
   }
   writer.put_list(source.passes_off);
   writer.put(std::string(source.onnx.data, source.onnx.size));
+  writer.put(static_cast<uint64_t>(source.external.size()));
+  for (const auto& [key, bytes] : source.external) {
+    writer.put(key);
+    writer.put(std::string(bytes.data, bytes.size));
+  }
   return writer.take();
 }
 
-Status deserialize(std::string_view bytes, std::shared_ptr<const void> owner, Source* out) {
+Status read_model(const Source& source, onnx::Model* out) {
+  onnx::ExternalData external = source.external;
+  return onnx::read_model({source.onnx.data, source.onnx.size}, source.onnx.owner, {"", &external}, out);
+}
+
+Status deserialize(std::string_view bytes, const std::shared_ptr<const void>& owner, Source* out) {
   Parser parser(bytes);
   out->kind = parser.get<ListKind>();
   out->list.resize(parser.count(sizeof(uint64_t)));
@@ -54,7 +64,13 @@ Status deserialize(std::string_view bytes, std::shared_ptr<const void> owner, So
   out->passes_off.resize(parser.count(sizeof(uint64_t)));
   for (std::string& name : out->passes_off) name = parser.words();
   const std::string_view onnx = parser.view();
-  out->onnx = {onnx.data(), onnx.size(), std::move(owner)};
+  out->onnx = {onnx.data(), onnx.size(), owner};
+  const size_t tensors = parser.count(2 * sizeof(uint64_t));
+  for (size_t i = 0; i < tensors; ++i) {
+    const std::string key = parser.words();
+    const std::string_view bytes = parser.view();
+    out->external[key] = {bytes.data(), bytes.size(), owner};
+  }
   if (parser.is_at_end() && out->kind <= ListKind::kDims && (out->kind != ListKind::kNone) == !out->list.empty()) {
     return Status::ok();
   }

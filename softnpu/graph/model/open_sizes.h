@@ -13,15 +13,18 @@
 namespace softnpu::graph {
 
 struct Source {
-  Bytes onnx;            // a serialized model
-  ImportOptions import;  // sizes of inputs may be -1
+  Bytes onnx;                   // a serialized model
+  onnx::ExternalData external;  // its tensors that are in other files
+  ImportOptions import;         // sizes of inputs may be -1
   std::vector<std::string> passes_off;
   ListKind kind = ListKind::kNone;
   std::vector<Ints> list;  // one entry for each combination: the batch, height and width, or all open sizes in order
 };
 
 std::string serialize(const Source& source);
-Status deserialize(std::string_view bytes, std::shared_ptr<const void> owner, Source* out);
+// The model of a source.
+Status read_model(const Source& source, onnx::Model* out);
+Status deserialize(std::string_view bytes, const std::shared_ptr<const void>& owner, Source* out);
 
 // An input as a source describes it; open sizes are -1.
 struct OpenTensor {

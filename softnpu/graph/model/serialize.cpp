@@ -2,51 +2,15 @@
 
 #include <cstring>
 #include <utility>
-#include <variant>
 
 #include "base/text.h"
+#include "graph/model/attributes.h"
 #include "graph/model/bytes.h"
 
 namespace softnpu::graph {
 namespace {
 
 constexpr size_t kAlignment = 64;  // of constants
-
-// The alternatives of OpAttrValue that lowering uses, by their number in files.
-enum class AttributeTag : uint8_t { kBool, kInt, kFloat, kWords, kInts };
-
-bool put_attribute(Writer* writer, const OpAttrValue& value) {
-  if (const auto* flag = std::get_if<bool>(&value)) {
-    writer->put(AttributeTag::kBool);
-    writer->put(static_cast<uint8_t>(*flag));
-  } else if (const auto* integer = std::get_if<int64_t>(&value)) {
-    writer->put(AttributeTag::kInt);
-    writer->put(*integer);
-  } else if (const auto* real = std::get_if<float>(&value)) {
-    writer->put(AttributeTag::kFloat);
-    writer->put(*real);
-  } else if (const auto* words = std::get_if<std::string>(&value)) {
-    writer->put(AttributeTag::kWords);
-    writer->put(*words);
-  } else if (const auto* integers = std::get_if<std::vector<int64_t>>(&value)) {
-    writer->put(AttributeTag::kInts);
-    writer->put_list(*integers);
-  } else {
-    return false;
-  }
-  return true;
-}
-
-bool read_attribute(Parser* parser, OpAttrValue* out) {
-  switch (parser->get<AttributeTag>()) {
-    case AttributeTag::kBool: *out = parser->get<uint8_t>() != 0; return true;
-    case AttributeTag::kInt: *out = parser->get<int64_t>(); return true;
-    case AttributeTag::kFloat: *out = parser->get<float>(); return true;
-    case AttributeTag::kWords: *out = parser->words(); return true;
-    case AttributeTag::kInts: *out = parser->list<int64_t>(); return true;
-    default: return false;
-  }
-}
 
 bool read_value(Parser* parser, std::string_view constants, const std::shared_ptr<const void>& owner, Value* out) {
   out->name = parser->words();
@@ -71,11 +35,7 @@ bool read_node(Parser* parser, Node* out) {
   }
   out->outputs = parser->list<ValueId>();
   auto attributes = std::make_shared<aclopAttr>();
-  const size_t count = parser->count(2);
-  for (size_t i = 0; i < count; ++i) {
-    const std::string name = parser->words();
-    if (!read_attribute(parser, &attributes->values[name])) return false;
-  }
+  if (!read_attributes(parser, attributes.get())) return false;
   out->attributes = std::move(attributes);
   return parser->is_ok();
 }
@@ -123,11 +83,7 @@ Serialized serialize(const Graph& graph) {
       writer.put(static_cast<uint8_t>(input.on_host));
     }
     writer.put_list(node.outputs);
-    writer.put(static_cast<uint64_t>(node.attributes->values.size()));
-    for (const auto& [name, value] : node.attributes->values) {
-      writer.put(name);
-      if (!put_attribute(&writer, value)) std::abort();  // the builder uses no other kind
-    }
+    put_attributes(&writer, *node.attributes);
   }
   writer.put_list(graph.inputs);
   writer.put_list(graph.outputs);

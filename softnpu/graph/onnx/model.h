@@ -37,8 +37,7 @@ struct Tensor {
   std::string name;
   int32_t dtype = kUndefined;
   Dims dims;
-  Bytes bytes;               // elements one after the other
-  bool is_external = false;  // they were in another file
+  Bytes bytes;  // elements one after the other
 };
 
 struct GraphDef;
@@ -102,14 +101,22 @@ struct Model {
   std::vector<FunctionDef> functions;
 };
 
-// Reads a serialized ModelProto. `folder` has the files of external data. Tensors refer to `message`, which `owner`
-// keeps, or have bytes of their own.
-Status read_model(std::string_view message, std::shared_ptr<const void> owner, const std::string& folder, Model* out);
-// `bytes`, if it is given, gets the file's.
-Status read_model_file(const std::string& path, Model* out, Bytes* bytes = nullptr);
+// The bytes of tensors outside of the model, by the location, offset and length that the model has for them.
+using ExternalData = std::map<std::string, Bytes>;
+
+// Where external data is: in `known`, else in the files of `folder`, if it is not empty. `known` gets what is read.
+struct ExternalFiles {
+  std::string folder;
+  ExternalData* known = nullptr;
+};
+
+// Reads a serialized ModelProto. Tensors refer to `message`, which `owner` keeps, or have bytes of their own.
+Status read_model(std::string_view message, std::shared_ptr<const void> owner, const ExternalFiles& files, Model* out);
+// `bytes` and `external`, if they are given, get the file's and those of the files beside it.
+Status read_model_file(const std::string& path, Model* out, Bytes* bytes = nullptr, ExternalData* external = nullptr);
 
 // The elements of a serialized TensorProto.
-Status read_tensor(std::string_view message, const std::shared_ptr<const void>& owner, const std::string& folder,
+Status read_tensor(std::string_view message, const std::shared_ptr<const void>& owner, const ExternalFiles& files,
                    Tensor* out);
 
 // ACL_DT_UNDEFINED if operators do not have the type.

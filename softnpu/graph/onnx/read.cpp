@@ -13,8 +13,8 @@ constexpr int kMaxNesting = 32;  // of graphs in attributes
 
 class ModelReader {
  public:
-  ModelReader(std::shared_ptr<const void> owner, const std::string& folder)
-      : owner_(std::move(owner)), folder_(folder) {}
+  ModelReader(std::shared_ptr<const void> owner, const ExternalFiles& files)
+      : owner_(std::move(owner)), files_(files) {}
 
   Status read(std::string_view message, Model* out) {
     Reader reader(message);
@@ -56,7 +56,7 @@ class ModelReader {
         case 1: SOFTNPU_RETURN_IF_ERROR(read_node(reader.bytes(), &out->nodes.emplace_back())); break;
         case 2: out->name = reader.words(); break;
         case 5:
-          SOFTNPU_RETURN_IF_ERROR(read_tensor(reader.bytes(), owner_, folder_, &out->initializers.emplace_back()));
+          SOFTNPU_RETURN_IF_ERROR(read_tensor(reader.bytes(), owner_, files_, &out->initializers.emplace_back()));
           break;
         case 11: SOFTNPU_RETURN_IF_ERROR(read_value(reader.bytes(), &out->inputs.emplace_back())); break;
         case 12: SOFTNPU_RETURN_IF_ERROR(read_value(reader.bytes(), &out->outputs.emplace_back())); break;
@@ -95,7 +95,7 @@ class ModelReader {
         case 4: out->words = reader.words(); break;
         case 5: {
           auto tensor = std::make_shared<Tensor>();
-          SOFTNPU_RETURN_IF_ERROR(read_tensor(reader.bytes(), owner_, folder_, tensor.get()));
+          SOFTNPU_RETURN_IF_ERROR(read_tensor(reader.bytes(), owner_, files_, tensor.get()));
           out->tensor = std::move(tensor);
           break;
         }
@@ -175,21 +175,21 @@ class ModelReader {
   }
 
   std::shared_ptr<const void> owner_;
-  const std::string& folder_;
+  const ExternalFiles& files_;
   int nesting_ = 0;
 };
 
 }  // namespace
 
-Status read_model(std::string_view message, std::shared_ptr<const void> owner, const std::string& folder, Model* out) {
-  SOFTNPU_RETURN_IF_ERROR(ModelReader(std::move(owner), folder).read(message, out));
+Status read_model(std::string_view message, std::shared_ptr<const void> owner, const ExternalFiles& files, Model* out) {
+  SOFTNPU_RETURN_IF_ERROR(ModelReader(std::move(owner), files).read(message, out));
   if (out->graph.nodes.empty() && out->graph.outputs.empty()) {
     return {ACL_ERROR_PARSE_MODEL, "this is no model of ONNX: it has no graph"};
   }
   return Status::ok();
 }
 
-Status read_model_file(const std::string& path, Model* out, Bytes* whole) {
+Status read_model_file(const std::string& path, Model* out, Bytes* whole, ExternalData* external) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file.is_open()) return {ACL_ERROR_INVALID_FILE, text("the file ", path, " cannot be read")};
   auto bytes = std::make_shared<std::vector<char>>(static_cast<size_t>(file.tellg()));
@@ -197,10 +197,10 @@ Status read_model_file(const std::string& path, Model* out, Bytes* whole) {
   file.read(bytes->data(), static_cast<std::streamsize>(bytes->size()));
   if (!file) return {ACL_ERROR_INVALID_FILE, text("the file ", path, " cannot be read")};
   const size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash == 0 ? 1 : slash);
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash == 0 ? 1 : slash);
   const std::string_view message(bytes->data(), bytes->size());
   if (whole != nullptr) *whole = {message.data(), message.size(), bytes};
-  const Status status = read_model(message, std::move(bytes), folder, out);
+  const Status status = read_model(message, std::move(bytes), {folder, external}, out);
   return status.is_ok() ? Status::ok() : Status(status.code(), text(path, ": ", status.message()));
 }
 

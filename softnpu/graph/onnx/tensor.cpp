@@ -62,14 +62,25 @@ Status read_number(const std::map<std::string, std::string>& entries, const char
   return Status::ok();
 }
 
-Status read_external(const std::string& folder, const Elements& elements, Bytes* out) {
+// "weights.bin 4096 1024"
+std::string key_of(const std::map<std::string, std::string>& entries) {
+  std::string key;
+  for (const char* part : {"location", "offset", "length"}) {
+    const auto found = entries.find(part);
+    key += text(key.empty() ? "" : " ", found == entries.end() ? "-" : found->second);
+  }
+  return key;
+}
+
+Status read_file(const std::string& folder, const Elements& elements, Bytes* out) {
   const auto location = elements.external.find("location");
   if (location == elements.external.end()) return refused("external data without a location");
   const std::string& name = location->second;
   if (name.empty() || name.front() == '/' || name.find("..") != std::string::npos) {
     return refused(text("external data in \"", name, "\", outside of the model's folder"));
   }
-  const std::string path = folder.empty() ? name : folder + "/" + name;
+  if (folder.empty()) return refused(text("the data of ", name, " is not in the model: give the model as a file"));
+  const std::string path = folder + "/" + name;
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file.is_open()) return refused(text("the file ", path, " with external data cannot be read"));
   const auto size = static_cast<uint64_t>(file.tellg());
@@ -85,6 +96,18 @@ Status read_external(const std::string& folder, const Elements& elements, Bytes*
   if (!file) return refused(text("the file ", path, " with external data cannot be read"));
   const char* first = own->data();
   *out = {first, length, std::move(own)};
+  return Status::ok();
+}
+
+Status read_external(const ExternalFiles& files, const Elements& elements, Bytes* out) {
+  if (files.known == nullptr) return read_file(files.folder, elements, out);
+  const std::string key = key_of(elements.external);
+  if (const auto found = files.known->find(key); found != files.known->end()) {
+    *out = found->second;
+    return Status::ok();
+  }
+  SOFTNPU_RETURN_IF_ERROR(read_file(files.folder, elements, out));
+  (*files.known)[key] = *out;
   return Status::ok();
 }
 
@@ -120,7 +143,7 @@ const char* name_of(int32_t type) {
   return type >= 0 && static_cast<size_t>(type) < std::size(kNames) ? kNames[type] : "of an unknown type";
 }
 
-Status read_tensor(std::string_view message, const std::shared_ptr<const void>& owner, const std::string& folder,
+Status read_tensor(std::string_view message, const std::shared_ptr<const void>& owner, const ExternalFiles& files,
                    Tensor* out) {
   Elements elements;
   std::vector<int64_t> dims;
@@ -163,9 +186,8 @@ Status read_tensor(std::string_view message, const std::shared_ptr<const void>& 
     bytes = bytes * size;
   }
   out->dims = Dims(dims);
-  out->is_external = elements.is_external;
   if (elements.is_external) {
-    SOFTNPU_RETURN_IF_ERROR(read_external(folder, elements, &out->bytes));
+    SOFTNPU_RETURN_IF_ERROR(read_external(files, elements, &out->bytes));
   } else if (elements.has_raw) {
     out->bytes = {elements.raw.data(), elements.raw.size(), owner};
   } else {

@@ -12,12 +12,10 @@ namespace {
 
 class Recognizer {
  public:
-  explicit Recognizer(Graph* graph) : edit_(graph) {}
+  explicit Recognizer(Editor* editor) : edit_(*editor) {}
 
-  void run() {
-    (void)edit_.run([this](const Node& node) {
-      return node.type == "Mul" && node.inputs.size() == 2 && (swish(node) || hard_swish(node) || gelu(node));
-    });
+  bool operator()(const Node& node) {
+    return node.type == "Mul" && node.inputs.size() == 2 && (swish(node) || hard_swish(node) || gelu(node));
   }
 
  private:
@@ -109,14 +107,11 @@ class Recognizer {
     return false;
   }
 
-  Editor edit_;
+  Editor& edit_;
 };
 
 }  // namespace
 
-Status recognize_activations(Graph* graph) {
-  Recognizer(graph).run();
-  return Status::ok();
-}
+Status recognize_activations(Graph* graph) { return rewrite<Recognizer>(graph); }
 
 }  // namespace softnpu::graph

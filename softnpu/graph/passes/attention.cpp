@@ -13,11 +13,9 @@ namespace {
 
 class Recognizer {
  public:
-  explicit Recognizer(Graph* graph) : edit_(graph) {}
+  explicit Recognizer(Editor* editor) : edit_(*editor) {}
 
-  void run() {
-    (void)edit_.run([this](const Node& node) { return attention(node); });
-  }
+  bool operator()(const Node& node) { return attention(node); }
 
  private:
   struct Scores {
@@ -138,14 +136,11 @@ class Recognizer {
     return true;
   }
 
-  Editor edit_;
+  Editor& edit_;
 };
 
 }  // namespace
 
-Status recognize_attention(Graph* graph) {
-  Recognizer(graph).run();
-  return Status::ok();
-}
+Status recognize_attention(Graph* graph) { return rewrite<Recognizer>(graph); }
 
 }  // namespace softnpu::graph

@@ -4,31 +4,12 @@
 #include <string>
 #include <unordered_map>
 
-#include "graph/model/bytes.h"
+#include "graph/model/attributes.h"
 #include "graph/passes/editor.h"
 #include "graph/passes/passes.h"
 
 namespace softnpu::graph {
 namespace {
-
-struct PutAttribute {
-  Writer& writer;
-
-  template <typename T>
-  void operator()(const std::vector<T>& values) const {
-    writer.put(static_cast<uint64_t>(values.size()));
-    for (const auto& value : values) (*this)(value);
-  }
-  void operator()(const std::vector<bool>& values) const {
-    writer.put(static_cast<uint64_t>(values.size()));
-    for (const bool value : values) writer.put(static_cast<uint8_t>(value));
-  }
-  void operator()(const std::string& value) const { writer.put(value); }
-  template <typename T>
-  void operator()(const T& value) const {
-    writer.put(value);
-  }
-};
 
 class Merger {
  public:
@@ -91,11 +72,7 @@ class Merger {
       writer.put(input.value);
       writer.put(static_cast<uint8_t>(input.on_host));
     }
-    for (const auto& [name, value] : node.attributes->values) {
-      writer.put(name);
-      writer.put(static_cast<uint64_t>(value.index()));
-      std::visit(PutAttribute{writer}, value);
-    }
+    put_attributes(&writer, *node.attributes);
     return writer.take();
   }
 

@@ -22,11 +22,9 @@ struct Affine {
 
 class Folder {
  public:
-  explicit Folder(Graph* graph) : edit_(graph) {}
+  explicit Folder(Editor* editor) : edit_(*editor) {}
 
-  void run() {
-    (void)edit_.run([this](const Node& node) { return fold_padding(node) || fold_affine(node); });
-  }
+  bool operator()(const Node& node) { return fold_padding(node) || fold_affine(node); }
 
  private:
   // The numbers of a constant that has one per channel, or one for all, and broadcasts to an image of `rank`
@@ -181,14 +179,11 @@ class Folder {
     return true;
   }
 
-  Editor edit_;
+  Editor& edit_;
 };
 
 }  // namespace
 
-Status fold_into_convolutions(Graph* graph) {
-  Folder(graph).run();
-  return Status::ok();
-}
+Status fold_into_convolutions(Graph* graph) { return rewrite<Folder>(graph); }
 
 }  // namespace softnpu::graph

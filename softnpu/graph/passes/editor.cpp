@@ -33,7 +33,10 @@ void Editor::use(const Node& node) {
 
 size_t Editor::run(const Rule& rule) {
   size_t changes = 0;
+  const size_t values = graph_->values.size();
   std::vector<Node> before = std::move(graph_->nodes);
+  nodes_.reserve(before.size());
+  is_dead_.reserve(before.size());
   for (Node& node : before) {
     if (rule(node)) {
       ++changes;
@@ -43,6 +46,10 @@ size_t Editor::run(const Rule& rule) {
     for (const ValueId id : node.outputs) producer_[id] = static_cast<int64_t>(nodes_.size());
     nodes_.push_back(std::move(node));
     is_dead_.push_back(false);
+  }
+  if (changes == 0 && nodes_.size() == before.size() && graph_->values.size() == values) {
+    graph_->nodes = std::move(nodes_);  // nothing is dead that was not before
+    return 0;
   }
   graph_->nodes.clear();
   for (size_t i = 0; i < nodes_.size(); ++i) {

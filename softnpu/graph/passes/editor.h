@@ -65,6 +65,14 @@ class Editor {
   std::vector<bool> is_output_;  // of roots
 };
 
+// Rewrites the graph by a class of rules: it is built from the editor, and called with a node it is a rule.
+template <typename Rules>
+Status rewrite(Graph* graph) {
+  Editor editor(graph);
+  (void)editor.run(Rules(&editor));
+  return Status::ok();
+}
+
 // An attribute of a node; `otherwise` if it has none of the type.
 template <typename T>
 T attribute(const Node& node, std::string_view name, T otherwise) {

@@ -12,11 +12,9 @@ namespace {
 
 class Recognizer {
  public:
-  explicit Recognizer(Graph* graph) : edit_(graph) {}
+  explicit Recognizer(Editor* editor) : edit_(*editor) {}
 
-  void run() {
-    (void)edit_.run([this](const Node& node) { return norm(node); });
-  }
+  bool operator()(const Node& node) { return norm(node); }
 
  private:
   struct Standardized {
@@ -131,14 +129,11 @@ class Recognizer {
     return false;
   }
 
-  Editor edit_;
+  Editor& edit_;
 };
 
 }  // namespace
 
-Status recognize_layer_norms(Graph* graph) {
-  Recognizer(graph).run();
-  return Status::ok();
-}
+Status recognize_layer_norms(Graph* graph) { return rewrite<Recognizer>(graph); }
 
 }  // namespace softnpu::graph

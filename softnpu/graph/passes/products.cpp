@@ -10,11 +10,9 @@ namespace {
 
 class Folder {
  public:
-  explicit Folder(Graph* graph) : edit_(graph) {}
+  explicit Folder(Editor* editor) : edit_(*editor) {}
 
-  void run() {
-    (void)edit_.run([this](const Node& node) { return fold_transposes(node) || fold_bias(node); });
-  }
+  bool operator()(const Node& node) { return fold_transposes(node) || fold_bias(node); }
 
  private:
   static bool is_product(const Node& node) { return node.type == "MatMulV2" || node.type == "BatchMatMulV2"; }
@@ -78,14 +76,11 @@ class Folder {
     return true;
   }
 
-  Editor edit_;
+  Editor& edit_;
 };
 
 }  // namespace
 
-Status fold_into_products(Graph* graph) {
-  Folder(graph).run();
-  return Status::ok();
-}
+Status fold_into_products(Graph* graph) { return rewrite<Folder>(graph); }
 
 }  // namespace softnpu::graph

@@ -14,11 +14,9 @@ using Order = std::vector<int64_t>;
 
 class Eliminator {
  public:
-  explicit Eliminator(Graph* graph) : edit_(graph) {}
+  explicit Eliminator(Editor* editor) : edit_(*editor) {}
 
-  void run() {
-    (void)edit_.run([this](const Node& node) { return compose(node) || rename(node) || move(node); });
-  }
+  bool operator()(const Node& node) { return compose(node) || rename(node) || move(node); }
 
  private:
   // Of a transpose; empty if the node is none.
@@ -110,14 +108,11 @@ class Eliminator {
     return true;
   }
 
-  Editor edit_;
+  Editor& edit_;
 };
 
 }  // namespace
 
-Status eliminate_transposes(Graph* graph) {
-  Eliminator(graph).run();
-  return Status::ok();
-}
+Status eliminate_transposes(Graph* graph) { return rewrite<Eliminator>(graph); }
 
 }  // namespace softnpu::graph

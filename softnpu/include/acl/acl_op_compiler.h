@@ -1,6 +1,7 @@
 #pragma once
 // Compiler options, and operators that are compiled when they are called (libacl_op_compiler).
-// Facts: Ascend/pytorch (BSD-3-Clause) at c4840e3c, third_party/acl/inc/acl/acl_op_compiler.h. See PROVENANCE.md.
+// Facts: Ascend/pytorch (BSD-3-Clause) at c4840e3c, third_party/acl/inc/acl/acl_op_compiler.h;
+// mindspore-ai/graphengine (Apache-2.0) at 9a3b0e99, 910/inc/external/acl/acl_op_compiler.h. See PROVENANCE.md.
 
 #include "acl/acl_base.h"
 #include "acl/acl_op.h"
@@ -49,7 +50,12 @@ ACL_FUNC_VISIBILITY aclError aclGetCompileopt(aclCompileOpt opt, char* value, si
 ACL_FUNC_VISIBILITY aclError aclopSetCompileFlag(aclOpCompileFlag flag);
 
 // --- operators --- compiled for their descriptions and attributes, and enqueued. Null inputs are descriptions of
-// ACL_DT_UNDEFINED. The graph functions are unsupported so far.
+// ACL_DT_UNDEFINED. The graph functions are unsupported so far. aclopCompile makes an operator one that aclopExecuteV2
+// finds.
+ACL_FUNC_VISIBILITY aclError aclopCompile(const char* opType, int numInputs, const aclTensorDesc* const inputDesc[],
+                                          int numOutputs, const aclTensorDesc* const outputDesc[],
+                                          const aclopAttr* attr, aclopEngineType engineType,
+                                          aclopCompileType compileFlag, const char* opPath);
 ACL_FUNC_VISIBILITY aclError aclopCompileAndExecute(
     const char* opType, int numInputs, const aclTensorDesc* const inputDesc[], const aclDataBuffer* const inputs[],
     int numOutputs, const aclTensorDesc* const outputDesc[], aclDataBuffer* const outputs[], const aclopAttr* attr,

@@ -27,7 +27,8 @@ ACL_FUNC_VISIBILITY aclError softnpuCacheFixedLaunch(const aclOpExecutor* execut
                                                      softnpuCachedLaunch** cached);
 
 // Launches the same call on other tensors with the same descriptions; those that began at one address have to do so
-// again. `workspace`: null, if none is needed.
+// again. `workspace`: null, if none is needed. Refused in a recording of operands (softnpu/trace.h) that began after
+// the call was cached: then it has to be planned again.
 ACL_FUNC_VISIBILITY aclError softnpuLaunchCached(const softnpuCachedLaunch* cached, const void* const* tensors,
                                                  void* workspace, aclrtStream stream);
 

@@ -1,6 +1,10 @@
 // Attention as a node of a graph.
 
+#include <utility>
+
 #include "ops/nn/attention/attention.h"
+#include "ops/nn/attention/gate.h"
+#include "ops/nn/attention/rotary.h"
 #include "ops/registry/infer.h"
 #include "ops/registry/invalid_call.h"
 #include "ops/registry/registry.h"
@@ -28,6 +32,17 @@ Status attended(const aclTensor& q, const aclTensor& k, const aclTensor& v, aclT
   }
   if (k.dims[2] != v.dims[2] || q.dims[3] != k.dims[3]) return invalid_call("the sizes of q, k and v do not match");
   return sized(ints({q.dims[0], q.dims[1], q.dims[2], v.dims[3]}), q.dtype, y);
+}
+
+Status halved(const aclTensor& x, int64_t dim, aclTensor& y) {
+  size_t place = 0;
+  SOFTNPU_RETURN_IF_ERROR(find_dim(dim, x.dims.size(), &place));
+  if (x.dims.empty() || x.dims[place] % 2 != 0) return invalid_call("a dimension of even size is needed");
+  Dims sizes = x.dims;
+  sizes[place] /= 2;
+  y.dtype = x.dtype;
+  y.dims = std::move(sizes);
+  return Status::ok();
 }
 
 }  // namespace

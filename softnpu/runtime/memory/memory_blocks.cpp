@@ -1,18 +1,14 @@
 #include "runtime/memory/memory_blocks.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <string_view>
 
 #include "base/no_destroy.h"
+#include "softnpu/environment.h"
 
 namespace softnpu {
 namespace {
 
-bool checks_kernels() {
-  const char* text = std::getenv("SOFTNPU_KERNEL_CHECK");
-  return text != nullptr && *text != '\0' && std::string_view(text) != "0";
-}
+bool checks_kernels() { return environment::text("SOFTNPU_KERNEL_CHECK") != "0"; }
 
 // The first block that ends behind `address`.
 MemoryBlocks::List::iterator first_behind(MemoryBlocks::List* list, uint64_t address) {

@@ -78,7 +78,13 @@ void Event::complete(uint64_t generation) {
   }
   completed_cv_.notify_all();
   // A stream that waits for a later generation parks itself again.
-  for (auto& waiter : parked) Stream::wake(waiter);
+  for (auto& waiter : parked) {
+    if (waiter.next == nullptr) {
+      Stream::wake(waiter);
+    } else {
+      waiter.next->complete(waiter.next->newest());
+    }
+  }
 }
 
 uint64_t Event::newest() const {

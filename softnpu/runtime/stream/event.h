@@ -16,14 +16,17 @@
 
 namespace softnpu {
 
+class Event;
 class Poller;
 class Stream;
 struct CapturedPosition;
 
-// A waiting stream, with the ticket of this wait: a stream that already continued ignores it.
+// A waiting stream, with the ticket of this wait: a stream that already continued ignores it. Or an event that is
+// completed then, in place of a stream.
 struct Waiter {
   std::shared_ptr<Stream> stream;
   uint64_t ticket = 0;
+  std::shared_ptr<Event> next;
 };
 
 class Event {

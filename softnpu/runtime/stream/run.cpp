@@ -201,7 +201,7 @@ bool Stream::park(Task& task) {
   if (task.number < abandoned_) return false;  // the stream was abandoned while the executor was about to park it
   ticket_ = ++tickets_;
   try {
-    if (!task.event->park(task.generation, {shared_from_this(), ticket_})) {
+    if (!task.event->park(task.generation, {shared_from_this(), ticket_, nullptr})) {
       ticket_ = 0;
       return false;
     }

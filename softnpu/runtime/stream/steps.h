@@ -29,6 +29,9 @@ class Steps {
     turn_->complete(turn_->newest());
   }
 
+  // What resume() completes. An event that is waited for completes it as well, also when the steps are gone.
+  const std::shared_ptr<Event>& resumed_by() const { return whole_ != nullptr ? whole_->resumed_by() : turn_; }
+
   // They are a part of `whole`, which outlives them and calls step(): the stream is parked for it.
   void become_part(Steps* whole) { whole_ = whole; }
 

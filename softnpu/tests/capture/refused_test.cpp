@@ -96,9 +96,9 @@ TEST_F(RefusedTest, EventsThatWereNeverRecordedAreComplete) {
   EXPECT_EQ(end(), ACL_SUCCESS);
 }
 
-TEST_F(RefusedTest, ExternalEvents) {
+TEST_F(RefusedTest, ExternalEventsThatProcessesShare) {
   aclrtEvent external = nullptr;
-  ASSERT_EQ(aclrtCreateEventExWithFlag(&external, ACL_EVENT_EXTERNAL), ACL_SUCCESS);
+  ASSERT_EQ(aclrtCreateEventExWithFlag(&external, ACL_EVENT_EXTERNAL | ACL_EVENT_IPC), ACL_SUCCESS);
   EXPECT_EQ(aclrtRecordEvent(external, stream_), ACL_ERROR_RT_STREAM_CAPTURED);
   expect_failed("an external event");
 }

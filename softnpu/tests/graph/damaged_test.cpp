@@ -8,10 +8,13 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "acl/acl.h"
 #include "acl/acl_mdl.h"
+#include "acl/acl_op.h"
 #include "graph/proto.h"
+#include "nnopbase/operator_model.h"
 #include "sanitizers.h"
 #include "softnpu/graph.h"
 #include "softnpu/softnpu.h"
@@ -136,6 +139,43 @@ TEST_P(Damaged, CompiledModel) {
       sign(&bad);
     }
     errors += try_load(bad) ? 0 : 1;
+  }
+  EXPECT_GT(errors, count / 10);
+  EXPECT_LT(errors, count);
+}
+
+TEST_P(Damaged, SingleOperator) {
+  std::mt19937_64 random(GetParam());
+  softnpu::TypedCall description;
+  description.type = "Transpose";
+  description.inputs.resize(2);
+  description.outputs.resize(1);
+  for (softnpu::TypedTensor* tensor : {&description.inputs[0], &description.inputs[1], &description.outputs[0]}) {
+    tensor->is_given = true;
+    tensor->name = "tensor";
+    tensor->tensor.dtype = ACL_FLOAT;
+    tensor->tensor.dims = {2, -1, 3};
+  }
+  auto attributes = std::make_shared<aclopAttr>();
+  attributes->values["flags"] = std::vector<bool>{true, false};
+  attributes->values["lists"] = std::vector<std::vector<int64_t>>{{1, 2}, {3}};
+  attributes->values["words"] = std::vector<std::string>{"a", "bc"};
+  description.attributes = attributes;
+  std::string good;
+  softnpuWriteOperatorModel(&description, &good);
+  ASSERT_EQ(aclopLoad(good.data(), good.size()), ACL_SUCCESS) << aclGetRecentErrMsg();
+  size_t errors = 0;
+  const size_t count = mutations();
+  for (size_t i = 0; i < count; ++i) {
+    std::string bad = good;
+    damage(random, 256, &bad);
+    const uint64_t length = bad.size() - 256;
+    std::memcpy(bad.data() + 184, &length, sizeof length);
+    sign(&bad);
+    if (aclopLoad(bad.data(), bad.size()) == ACL_SUCCESS) continue;
+    ++errors;
+    const char* message = aclGetRecentErrMsg();
+    ASSERT_TRUE(message != nullptr && message[0] != '\0') << "mutation " << i << " has no message";
   }
   EXPECT_GT(errors, count / 10);
   EXPECT_LT(errors, count);

@@ -164,12 +164,13 @@ TEST_P(CheckSettings, ABadValueIsOneClearError) {
   EXPECT_NE(result.output.find(GetParam().part), std::string::npos) << result.output;
 }
 
-INSTANTIATE_TEST_SUITE_P(Values, CheckSettings,
-                         ::testing::Values(BadValue{"memchek", "", "there is no check 'memchek'"},
-                                           BadValue{"memcheck,2", "", "there is no check '2'"},
-                                           BadValue{"1", "lazy", "set it to eager, late or seed:N"},
-                                           BadValue{"1", "seed:x", "set it to eager, late or seed:N"},
-                                           BadValue{"1", "seed:", "set it to eager, late or seed:N"},
-                                           BadValue{"", "late", "set SOFTNPU_KERNEL_CHECK=1, too"}));
+INSTANTIATE_TEST_SUITE_P(
+    Values, CheckSettings,
+    ::testing::Values(BadValue{"memchek", "", "SOFTNPU_KERNEL_CHECK=memchek is not understood: it takes 1, or some of"},
+                      BadValue{"memcheck,2", "", "SOFTNPU_KERNEL_CHECK=memcheck,2 is not understood"},
+                      BadValue{"1", "lazy", "is not understood: it takes eager, late or seed:N"},
+                      BadValue{"1", "seed:x", "is not understood: it takes eager, late or seed:N"},
+                      BadValue{"1", "seed:", "is not understood: it takes eager, late or seed:N"},
+                      BadValue{"", "late", "set SOFTNPU_KERNEL_CHECK=1, too"}));
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "acl_fixture.h"
@@ -12,6 +14,7 @@
 #include "aclnnop/aclnn_mm.h"
 #include "softnpu/launch_cache.h"
 #include "softnpu/softnpu.h"
+#include "softnpu/trace.h"
 
 namespace {
 
@@ -126,6 +129,29 @@ TEST_F(LaunchCacheTest, MultipliesSmallMatrices) {
   EXPECT_EQ(value(2), (Values{70, 100, 150, 220}));
   ASSERT_EQ(replay({x, other, out}), ACL_SUCCESS);
   EXPECT_EQ(value(2), (Values{19, 22, 43, 50}));
+}
+
+TEST_F(LaunchCacheTest, ARecordingOfOperandsNeedsLaunchesThatWereCachedInIt) {
+  auto [x, y, out, other] = blocks_;
+  ASSERT_NO_FATAL_FAILURE(keep_add(x, y, out));
+  softnpuTrace* trace = nullptr;
+  ASSERT_EQ(softnpuTraceStart(SOFTNPU_TRACE_TASKS | SOFTNPU_TRACE_DETAILS, &trace), ACL_SUCCESS);
+  EXPECT_EQ(replay({x, y, out}), ACLNN_ERR_PARAM_INVALID);
+  EXPECT_NE(recent_error().find("cached before a recording of operands"), std::string::npos);
+  softnpuReleaseCachedLaunch(std::exchange(kept_, nullptr));
+  ASSERT_NO_FATAL_FAILURE(keep_add(x, y, out));
+  EXPECT_EQ(replay({x, y, out}), ACL_SUCCESS);
+  EXPECT_EQ(value(2), (Values{21, 42, 63, 84}));
+  std::vector<std::string> details;
+  const auto add = [](void* context, const softnpuTraceRecord* record) {
+    if (record->kind != SOFTNPU_TRACE_DETAIL) return;
+    static_cast<std::vector<std::string>*>(context)->emplace_back(record->detail);
+  };
+  ASSERT_EQ(softnpuTraceStop(trace, 10000, add, &details, nullptr), ACL_SUCCESS);
+  ASSERT_EQ(details.size(), 1U);
+  EXPECT_TRUE(details[0].starts_with("4;4|FLOAT;FLOAT|ND;ND|4|FLOAT|ND")) << details[0];
+  EXPECT_EQ(replay({x, y, other}), ACL_SUCCESS);  // a launch that knows its operands needs no recording
+  EXPECT_EQ(value(3), (Values{21, 42, 63, 84}));
 }
 
 TEST_F(LaunchCacheTest, CachedLaunchRaisesEpochsOfItsOutputs) {

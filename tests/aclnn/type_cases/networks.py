@@ -128,6 +128,23 @@ def _images() -> list[TypeCase]:
             {"scale": 0.5},
         ),
         TypeCase(
+            "softnpuRmsNorm",
+            (normal(3, 5, 16), normal(16)),
+            lambda x, g: F.rms_norm(x, (16,), g, 1e-3),
+            {"epsilon": 1e-3},
+        ),
+        TypeCase(
+            "softnpuRotary",
+            (normal(2, 3, 5, 8), normal(5, 8), normal(2, 1, 5, 8)),
+            lambda x, c, s: x * c + torch.cat((-x[..., 4:], x[..., :4]), -1) * s,
+        ),
+        TypeCase(
+            "softnpuSwiGlu",
+            (normal(3, 8, 5),),
+            lambda x: F.silu(x[:, :4]) * x[:, 4:],
+            {"dim": 1},
+        ),
+        TypeCase(
             "MaxPoolGradWithArgmaxV1",
             (IMAGE, normal(2, 4, 4, 4), torch.zeros(2, 4, 4, 2, dtype=torch.uint16)),
             lambda x, *_: x,

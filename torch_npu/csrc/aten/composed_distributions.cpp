@@ -1,10 +1,13 @@
 // Distributions composed of those of aten/distributions.cpp, so that they run on the device and in captured graphs.
 // Arguments out of range, and types without a fraction, fall back to ATen's kernels, which raise ATen's errors.
 
+#include <ATen/ExpandUtils.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/all.h>
 #include <ATen/ops/cauchy_cpu_dispatch.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/geometric_cpu_dispatch.h>
 #include <ATen/ops/leaky_relu.h>
@@ -18,6 +21,8 @@
 #include <numbers>
 
 #include "aten/aclnn/host.h"
+#include "core/capture.h"
+#include "core/stream.h"
 
 namespace torch_npu {
 namespace {
@@ -74,6 +79,30 @@ Tensor normal_of_means(const Tensor& mean, double std, GivenGenerator generator)
   return out.normal_(0, std, generator).add_(mean);
 }
 
+// Whether deviations may be multiplied with numbers drawn into a tensor of `like`'s type. Waits for the device, as
+// PyTorch's own check does; in a capture, where nothing can wait, their signs are not checked.
+bool are_deviations(const Tensor& std, const Tensor& like) {
+  if (!is_drawn(std) || std.device() != like.device() || std.scalar_type() != like.scalar_type()) return false;
+  if (any_capture() && capture_of(current_stream(like.device().index())) != nullptr) return true;
+  return at::all(std.ge(0)).item<bool>();
+}
+
+Tensor normal_of_deviations(double mean, const Tensor& std, GivenGenerator generator) {
+  using Kernel = Tensor (*)(double, const Tensor&, GivenGenerator);
+  if (!are_deviations(std, std))
+    return Host<"normal.float_Tensor", static_cast<Kernel>(&at::cpu::normal)>::call(mean, std, generator);
+  Tensor out = at::empty_like(std, at::MemoryFormat::Contiguous);
+  return out.normal_(0, 1, generator).mul_(std).add_(mean);
+}
+
+Tensor normal_of_both(const Tensor& mean, const Tensor& std, GivenGenerator generator) {
+  using Kernel = Tensor (*)(const Tensor&, const Tensor&, GivenGenerator);
+  if (!is_drawn(mean) || !are_deviations(std, mean))
+    return Host<"normal.Tensor_Tensor", static_cast<Kernel>(&at::cpu::normal)>::call(mean, std, generator);
+  Tensor out = at::empty(at::infer_size_dimvector(mean.sizes(), std.sizes()), mean.options());
+  return out.normal_(0, 1, generator).mul_(std).add_(mean);
+}
+
 // The slope of a negative number is drawn, that of another is 1.
 Tensor rrelu_with_noise(const Tensor& self, Tensor& noise, const at::Scalar& lower, const at::Scalar& upper,
                         bool training, GivenGenerator generator) {
@@ -100,6 +129,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("cauchy_", &cauchy_);
   m.impl("geometric_", &geometric_);
   m.impl("normal.Tensor_float", &normal_of_means);
+  m.impl("normal.float_Tensor", &normal_of_deviations);
+  m.impl("normal.Tensor_Tensor", &normal_of_both);
   m.impl("rrelu_with_noise", &rrelu_with_noise);
   m.impl("rrelu_with_noise_", &rrelu_with_noise_);
 }

@@ -20,6 +20,7 @@
 #include "core/allocator/host_allocator.h"
 #include "core/device.h"
 #include "core/format.h"
+#include "core/program_lines.h"
 #include "core/stream.h"
 #include "core/sync_debug.h"
 #include "core/trace.h"
@@ -55,6 +56,7 @@ void copy_bytes(const at::Tensor& dst, const at::Tensor& src, aclrtMemcpyKind ki
     wait_for_current_stream(npu.device().index());
   }
   {
+    if (kind == ACL_MEMCPY_HOST_TO_DEVICE) program_lines::describe_copy(from, nbytes);
     trace::Launch launch(trace_name(kind), trace::Kind::kCopy, stream);
     acl_check(aclrtMemcpyAsync(to, nbytes, from, nbytes, kind, Enqueue(stream).handle()), "aclrtMemcpyAsync");
   }

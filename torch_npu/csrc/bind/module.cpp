@@ -16,6 +16,7 @@
 #include "bind/distributed.h"
 #include "bind/kernel.h"
 #include "bind/memory.h"
+#include "bind/program_lines.h"
 #include "bind/python_line.h"
 #include "bind/runtime.h"
 #include "bind/script_function.h"
@@ -192,6 +193,7 @@ PYBIND11_MODULE(_C, m) {
   bind_graph(m);
   bind_mem_pool(m);
   bind_memory(m);
+  bind_program_lines(m);
   bind_runtime(m);
   bind_script_function(m);
   bind_sharing(m);

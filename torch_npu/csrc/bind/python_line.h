@@ -8,4 +8,8 @@ namespace torch_npu {
 // Takes Python's lock.
 std::string python_line();
 
+// All lines of Python outside of torch, torch_npu and the standard library on this thread, innermost first, with '|'
+// between them; at most 12. Takes Python's lock.
+std::string python_stack();
+
 }  // namespace torch_npu

@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 #include <ctime>
 #include <string>
-#include <string_view>
 #include <utility>
+
+#include "core/environment.h"
 
 namespace torch_npu {
 namespace {
@@ -30,9 +30,7 @@ int32_t recent_cause() {
 }  // namespace
 
 std::string with_hint(std::string message) {
-  const char* blocking = std::getenv("ASCEND_LAUNCH_BLOCKING");
-  const bool is_blocking = blocking != nullptr && std::string_view(blocking) == "1";
-  if (is_blocking || recent_cause() == SOFTNPU_CAUSE_CALL) return message;
+  if (launch_is_blocking() || recent_cause() == SOFTNPU_CAUSE_CALL) return message;
   return std::move(message) +
          "\nThe operator ran asynchronously, so that the stack may be of a later one: with ASCEND_LAUNCH_BLOCKING=1 "
          "the line that called it raises.";
@@ -40,8 +38,7 @@ std::string with_hint(std::string message) {
 
 std::string error_tail(const char* code, const char* text) {
   // Programs that show messages to people omit the line.
-  const char* compact = std::getenv("TORCH_NPU_COMPACT_ERROR_OUTPUT");
-  if (compact != nullptr && std::string_view(compact) == "1") return {};
+  if (*environment::flag("TORCH_NPU_COMPACT_ERROR_OUTPUT").value) return {};
   std::array<char, 32> stamp{};
   std::time_t now = std::time(nullptr);
   std::tm local{};
@@ -51,9 +48,9 @@ std::string error_tail(const char* code, const char* text) {
     device = -1;
     recent_message();  // clears the error that this thread has no device yet
   }
-  const char* rank = std::getenv("RANK");
-  return c10::str("\n[ERROR] ", stamp.data(), " (PID:", getpid(), ", Device:", device,
-                  ", RankID:", rank == nullptr ? "-1" : rank, ") ", code, " ", text);
+  const std::string rank = environment::is_set("RANK") ? environment::text("RANK") : "-1";
+  return c10::str("\n[ERROR] ", stamp.data(), " (PID:", getpid(), ", Device:", device, ", RankID:", rank, ") ", code,
+                  " ", text);
 }
 
 void acl_check(aclError code, const char* call, std::source_location where) {

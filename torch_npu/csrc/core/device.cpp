@@ -14,6 +14,7 @@
 #include "core/acl.h"
 #include "core/configuration.h"
 #include "core/overflow.h"
+#include "core/program_lines.h"
 #include "core/stream.h"
 #include "core/task_queue.h"
 #include "core/wait.h"
@@ -204,6 +205,7 @@ void synchronize_device(c10::DeviceIndex device) {
 
 void wait_for_device(c10::DeviceIndex device) {
   count_synchronization();
+  const program_lines::Waiting waiting;
   drain_launches(device);
   acl_check(aclrtSynchronizeDeviceWithTimeout(device_wait_limit()), "aclrtSynchronizeDevice");
 }
@@ -212,6 +214,7 @@ void wait_for_all_work(c10::DeviceIndex device) {
   bind_device(device);
   check_launches(device);
   count_synchronization();
+  const program_lines::Waiting waiting;
   wait_interruptibly("aclrtSynchronizeDevice", device_wait_limit(),
                      [](int32_t ms) { return aclrtSynchronizeDeviceWithTimeout(ms); });
 }

@@ -5,6 +5,7 @@
 
 #include "core/acl.h"
 #include "core/device.h"
+#include "core/program_lines.h"
 #include "core/stream.h"
 #include "core/wait.h"
 
@@ -27,6 +28,7 @@ void Event::record(c10::Stream stream) {
 void Event::synchronize() const {
   TORCH_CHECK(is_recorded(), "this event was not recorded");
   count_synchronization();
+  const program_lines::Waiting waiting;
   wait_for_event(handle_.get());
 }
 

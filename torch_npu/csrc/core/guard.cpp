@@ -9,6 +9,7 @@
 #include "core/allocator/caching_allocator.h"
 #include "core/capture.h"
 #include "core/device.h"
+#include "core/program_lines.h"
 #include "core/stream.h"
 #include "core/wait.h"
 
@@ -92,6 +93,7 @@ struct DeviceGuardImpl final : c10::impl::DeviceGuardImplInterface {
   void synchronizeEvent(void* event) const override {
     if (event == nullptr) return;
     count_synchronization();
+    const program_lines::Waiting waiting;
     wait_for_event(event);
   }
 

@@ -6,15 +6,15 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <memory>
 #include <mutex>
-#include <string_view>
 
 #include "core/acl.h"
 #include "core/capture.h"
 #include "core/device.h"
+#include "core/environment.h"
 #include "core/overflow.h"
+#include "core/program_lines.h"
 #include "core/special_streams.h"
 #include "core/task_queue.h"
 #include "core/wait.h"
@@ -69,15 +69,8 @@ std::atomic<uint64_t> waits{0};
 
 // STREAMS_PER_DEVICE: how many streams of each priority are in use.
 c10::StreamId pool_size() {
-  static const c10::StreamId size = [] {
-    constexpr c10::StreamId kFew = 8;
-    const char* value = std::getenv("STREAMS_PER_DEVICE");
-    const std::string_view text(value == nullptr ? "" : value);
-    if (text == "8") return kFew;
-    if (!text.empty() && text != "32")
-      TORCH_WARN("STREAMS_PER_DEVICE=", text, " is neither 8 nor 32: there are ", kPoolSize, " streams");
-    return kPoolSize;
-  }();
+  constexpr c10::StreamId kFew = 8;
+  static const c10::StreamId size = value_or_warn(environment::choice("STREAMS_PER_DEVICE")) == "8" ? kFew : kPoolSize;
   return size;
 }
 
@@ -251,6 +244,7 @@ void count_synchronization() noexcept { waits.fetch_add(1, std::memory_order_rel
 void synchronize_stream(c10::Stream stream) {
   check_launches(checked_device(stream.device_index()));
   count_synchronization();
+  const program_lines::Waiting waiting;
   acl_check(aclrtSynchronizeStreamWithTimeout(handle(stream), stream_wait_limit()), "aclrtSynchronizeStream");
 }
 
@@ -258,6 +252,7 @@ namespace {
 
 void wait_for_handle(aclrtStream handle) {
   count_synchronization();
+  const program_lines::Waiting waiting;
   wait_interruptibly("aclrtSynchronizeStream", stream_wait_limit(),
                      [handle](int32_t ms) { return aclrtSynchronizeStreamWithTimeout(handle, ms); });
 }

@@ -6,12 +6,10 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
-#include <cstdlib>
 #include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <string_view>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -20,6 +18,7 @@
 #include "core/aclnn.h"
 #include "core/allocator/caching_allocator.h"
 #include "core/device.h"
+#include "core/environment.h"
 #include "core/memory_blocks.h"
 #include "core/special_streams.h"
 #include "core/stream.h"
@@ -31,18 +30,11 @@ namespace {
 constexpr std::size_t kMostQueued = 1024;
 
 // Whether the caller launches in any case. Where kernels are checked, a launch has to know the tensors of its time.
-bool caller_launches() {
-  const char* text = std::getenv("ASCEND_LAUNCH_BLOCKING");
-  return (text != nullptr && std::string_view(text) == "1") || tracks_blocks();
-}
+bool caller_launches() { return launch_is_blocking() || tracks_blocks(); }
 
 int read_level() {
-  const char* text = std::getenv("TASK_QUEUE_ENABLE");
-  if (text == nullptr || *text == '\0' || caller_launches()) return 0;
-  const std::string_view value(text);
-  if (value == "0" || value == "1" || value == "2") return value[0] - '0';
-  TORCH_WARN("TASK_QUEUE_ENABLE=", value, " is none of 0, 1 and 2: launches are made by the caller, as with 0");
-  return 0;
+  if (!environment::is_set("TASK_QUEUE_ENABLE") || caller_launches()) return 0;
+  return value_or_warn(environment::choice("TASK_QUEUE_ENABLE"))[0] - '0';
 }
 
 // The queue of one device; lives as long as the process, its thread from the first launch on.

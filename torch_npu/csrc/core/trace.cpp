@@ -11,6 +11,7 @@
 
 #include "core/device.h"
 #include "core/event.h"
+#include "core/program_lines.h"
 #include "core/route_stats.h"
 #include "core/softnpu_trace.h"
 #include "core/stream.h"
@@ -30,7 +31,7 @@ struct detail::Record {
   uint64_t task = 0;     // of softnpu
   int64_t start_ns = 0;  // of a host kernel, and of a launch that started no task
   int64_t end_ns = 0;
-  int64_t begin = 0;              // of a host kernel, in softnpu's clock
+  int64_t begin = 0;              // in softnpu's clock, of a host kernel or where lines of the program are recorded
   std::atomic<bool> done{false};  // set after the end was written
 };
 
@@ -177,6 +178,7 @@ std::shared_ptr<Record> detail::begin_launch(const char* name, Kind kind, c10::S
                     kind == Kind::kCopy ? "" : name);
   if (!state().is_on.load(std::memory_order_relaxed)) return nullptr;
   auto record = make_record(name, kind, stream);
+  if (program_lines::is_on()) record->begin = program_lines::now();
   if (SoftnpuTrace::is_available()) {
     record->task = SoftnpuTrace::recent_task();
     record->start_ns = c10::getTime();
@@ -192,6 +194,7 @@ void detail::end_launch(Record& record) noexcept {
       const uint64_t before = std::exchange(record.task, SoftnpuTrace::recent_task());
       if (record.task == before) record.task = 0;  // such as a copy that the host did
       record.end_ns = c10::getTime();
+      if (record.begin != 0) program_lines::add_launch(record.name, record.task, record.begin);
     } else {
       record.after.record(record.stream);
     }
@@ -215,6 +218,7 @@ std::shared_ptr<Record> detail::begin_host_kernel(const char* name, c10::DeviceI
 void detail::end_host_kernel(Record& record) noexcept {
   record.end_ns = c10::getTime();
   record.task = SoftnpuTrace::report_host_kernel(record.name.c_str(), record.stream, record.begin);
+  if (program_lines::is_on()) program_lines::add_launch(record.name, record.task, record.begin);
   record.done.store(true, std::memory_order_release);
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/acl.h"
+#include "core/environment.h"
 #include "core/options.h"
 #include "core/stream.h"
 
@@ -44,8 +45,7 @@ void set_interrupt_check(void (*check)()) { interrupt_check.store(check, std::me
 
 int32_t stream_wait_limit() {
   static const int32_t limit = [] {
-    const char* value = std::getenv("ACL_STREAM_TIMEOUT");
-    const int64_t ms = value == nullptr ? 0 : std::strtoll(value, nullptr, 10);
+    const int64_t ms = std::strtoll(environment::text("ACL_STREAM_TIMEOUT").c_str(), nullptr, 10);
     return ms <= 0 ? kNoLimit : static_cast<int32_t>(std::min<int64_t>(ms, std::numeric_limits<int32_t>::max()));
   }();
   return limit;
@@ -53,9 +53,9 @@ int32_t stream_wait_limit() {
 
 int32_t device_wait_limit() {
   static const int32_t limit = [] {
-    const char* value = std::getenv("ACL_DEVICE_SYNC_TIMEOUT");
-    if (value == nullptr) return kNoLimit;
-    const int64_t seconds = std::strtoll(value, nullptr, 10);
+    const std::string value = environment::text("ACL_DEVICE_SYNC_TIMEOUT");
+    if (value.empty()) return kNoLimit;
+    const int64_t seconds = std::strtoll(value.c_str(), nullptr, 10);
     TORCH_CHECK(seconds > 0, "ACL_DEVICE_SYNC_TIMEOUT must be positive: it is ", value, ", a number of seconds",
                 error_tail("ERR00003", "PTA invalid value"));
     constexpr int32_t kMs = 1000;

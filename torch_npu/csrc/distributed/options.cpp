@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <string_view>
 
 #include "core/acl.h"
+#include "core/environment.h"
 #include "distributed/hccl.h"
 
 namespace torch_npu {
@@ -38,16 +38,17 @@ void set_name(HcclCommConfig& config, const std::string& key, const HcclConfigEn
   std::memcpy(config.hcclCommName, name->c_str(), name->size() + 1);
 }
 
-// One of `names`, of which the last is a former one; -1 if none is set.
-int read_number(std::initializer_list<const char*> names, int most) {
-  for (const char* name : names) {
-    const char* value = std::getenv(name);
-    if (value == nullptr || *value == '\0') continue;
-    const bool is_digit = value[0] >= '0' && value[0] <= '0' + most && value[1] == '\0';
-    TORCH_CHECK_VALUE(is_digit, name, "=", value, " is not understood: it takes 0 to ", most);
-    return value[0] - '0';
-  }
-  return -1;
+// The variables have former names, which count where the present ones are not set.
+ErrorHandling read_error_handling() {
+  const auto number = environment::is_set("TORCH_HCCL_ASYNC_ERROR_HANDLING")
+                          ? environment::integer("TORCH_HCCL_ASYNC_ERROR_HANDLING")
+                          : environment::integer("HCCL_ASYNC_ERROR_HANDLING");
+  return value_of(number) == 0U ? ErrorHandling::kNone : ErrorHandling::kAbort;
+}
+
+bool read_blocking_wait() {
+  return *value_of(environment::is_set("TORCH_HCCL_BLOCKING_WAIT") ? environment::flag("TORCH_HCCL_BLOCKING_WAIT")
+                                                                   : environment::flag("HCCL_BLOCKING_WAIT"));
 }
 
 }  // namespace
@@ -77,11 +78,10 @@ HcclCommConfig comm_config(const HcclOptions& options) {
 }
 
 HcclSettings read_hccl_settings() {
-  const int handling = read_number({"TORCH_HCCL_ASYNC_ERROR_HANDLING", "HCCL_ASYNC_ERROR_HANDLING"}, 3);
   return {
-      .error_handling = handling == 0 ? ErrorHandling::kNone : ErrorHandling::kAbort,
-      .blocking_wait = read_number({"TORCH_HCCL_BLOCKING_WAIT", "HCCL_BLOCKING_WAIT"}, 1) == 1,
-      .high_priority = read_number({"TORCH_HCCL_HIGH_PRIORITY"}, 1) == 1,
+      .error_handling = read_error_handling(),
+      .blocking_wait = read_blocking_wait(),
+      .high_priority = *value_of(environment::flag("TORCH_HCCL_HIGH_PRIORITY")),
   };
 }
 

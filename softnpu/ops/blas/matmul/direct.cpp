@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "base/threads.h"
 #include "ops/blas/matmul/direct_kernels.h"
-#include "ops/core/rebindable_run.h"
+#include "ops/core/operand_run.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
@@ -72,7 +73,7 @@ class Product {
   Addresses addresses() const { return {p_.c.data, p_.a.data, p_.b.data, p_.addend.data}; }
   size_t operand_count() const { return p_.adds ? 4 : 3; }
 
-  void run(const Addresses& at, int threads) const {
+  Status run(const Addresses& at, int threads) const {
     const int64_t bands = (p_.a.rows + kRows - 1) / kRows;
     const int64_t tiles = (p_.b.rows + kColumns - 1) / kColumns;
     const int64_t grain = std::max<int64_t>(1, kGrain / (kColumns * p_.a.k));
@@ -82,6 +83,7 @@ class Product {
         tile(at, place / tiles, (i - place * bands) * kRows, place % tiles * kColumns);
       }
     });
+    return Status::ok();
   }
 
  private:
@@ -123,26 +125,6 @@ class Product {
   const double work_;
 };
 
-// A product bound to its matrices.
-struct DirectRun {
-  std::shared_ptr<const Product> product;
-  Addresses operands;
-  int threads = 0;
-
-  size_t operand_count() const { return product->operand_count(); }
-
-  Status operator()(void* /*workspace*/) const {
-    product->run(operands, threads);
-    return Status::ok();
-  }
-
-  void put(Plan* plan) const {
-    plan->work = product->work();
-    plan->run = DirectRun{product, operands, product->threads()};
-    plan->rebindable = &RebindableRun<DirectRun>::make;
-  }
-};
-
 bool is_all_float(const MatmulProblem& p) {
   const bool are_operands = p.a.dtype == ACL_FLOAT && p.b.dtype == ACL_FLOAT && p.c.dtype == ACL_FLOAT;
   return p.dtype == ACL_FLOAT && are_operands && (!p.adds || p.addend.dtype == ACL_FLOAT);
@@ -159,7 +141,7 @@ Attempt<Plan> plan_direct_matmul(const MatmulProblem& problem) {
     if (!shape.has_value()) continue;
     auto product = std::make_shared<const Product>(p, *shape);
     Plan plan;
-    DirectRun{product, product->addresses()}.put(&plan);
+    OperandRun<Product, std::tuple_size_v<Addresses>>{product, product->addresses()}.put(&plan);
     plan.describe = [problem] { return describe(problem); };
     return plan;
   }

@@ -9,7 +9,7 @@
 #include "ops/core/describe.h"
 #include "ops/core/format/nc1hwc0.h"
 #include "ops/core/iterate/space.h"
-#include "ops/core/rebindable_run.h"
+#include "ops/core/operand_run.h"
 #include "ops/math/elementwise/map.h"
 #include "ops/math/elementwise/operators.h"
 #include "workers/parallel.h"

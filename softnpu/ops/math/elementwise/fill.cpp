@@ -4,11 +4,10 @@
 #include <array>
 #include <cstring>
 #include <memory>
-#include <vector>
 
-#include "fusion/elementwise_loop.h"
 #include "ops/core/convert/element_rows.h"
-#include "ops/core/rebindable_run.h"
+#include "ops/core/operand_run.h"
+#include "ops/math/elementwise/flat_loop.h"
 #include "ops/math/elementwise/map_task.h"
 #include "simd/fill.h"
 #include "simd/non_temporal.h"
@@ -33,7 +32,7 @@ void fill(void* to, size_t bytes, const FillPattern& value) {
 // Stored in the plan, without heap memory.
 struct Fill {
   int64_t count;
-  size_t bytes;       // of an element
+  size_t element_bytes;
   FillPattern value;  // the element, repeated
   std::array<void*, 1> operands;
   int threads = 1;
@@ -42,13 +41,13 @@ struct Fill {
 
   Status operator()(void* /*workspace*/) const {
     constexpr int64_t kGrainBytes = 1 << 17;
-    parallel_for(count, kGrainBytes / static_cast<int64_t>(bytes), threads,
+    parallel_for(count, kGrainBytes / static_cast<int64_t>(element_bytes), threads,
                  [this](int64_t first, int64_t last) { run(first, last); });
     return Status::ok();
   }
   void run(int64_t first, int64_t last) const {
-    fill(static_cast<char*>(operands[0]) + static_cast<size_t>(first) * bytes,
-         static_cast<size_t>(last - first) * bytes, value);
+    fill(static_cast<char*>(operands[0]) + static_cast<size_t>(first) * element_bytes,
+         static_cast<size_t>(last - first) * element_bytes, value);
   }
 
   void put(Plan* plan) const {
@@ -60,36 +59,11 @@ struct Fill {
     plan->rebindable = &RebindableRun<Fill>::make;
     if (!is_small) plan->fusible = as_loop();
   }
-  std::shared_ptr<const ElementwiseLoop> as_loop() const;
+  std::shared_ptr<const ElementwiseLoop> as_loop() const { return std::make_shared<const FlatLoop<Fill>>(*this); }
 
-  double work() const { return static_cast<double>(bytes) * static_cast<double>(count); }
+  double element_cost() const { return static_cast<double>(element_bytes); }
+  double work() const { return element_cost() * static_cast<double>(count); }
 };
-
-// A Fill that may be fused, alone or as part of a list's loop.
-class FillLoop final : public ElementwiseLoop {
- public:
-  explicit FillLoop(const Fill& fill) : fill_(fill) {}
-
-  int64_t count() const override { return fill_.count; }
-  double cost_per_element() const override { return static_cast<double>(fill_.bytes); }
-  void add_accesses(std::vector<MemoryAccess>* to) const override {
-    const auto* begin = static_cast<const char*>(fill_.operands[0]);
-    to->push_back(
-        {begin, begin + static_cast<size_t>(fill_.count) * fill_.bytes, static_cast<uint32_t>(fill_.bytes), true});
-  }
-  void run(int64_t first, int64_t last) const override { fill_.run(first, last); }
-  bool can_rebind() const override { return true; }
-  std::unique_ptr<const ElementwiseLoop> rebind(const BufferRebinding& rebinding) const override {
-    Fill fill = fill_;
-    if (rebinding.new_output != nullptr) fill.operands[0] = rebinding.new_output;
-    return std::make_unique<const FillLoop>(fill);
-  }
-
- private:
-  const Fill fill_;
-};
-
-std::shared_ptr<const ElementwiseLoop> Fill::as_loop() const { return std::make_shared<const FillLoop>(*this); }
 
 }  // namespace
 

@@ -11,8 +11,9 @@
 #include "ops/core/format/nc1hwc0.h"
 #include "ops/core/iterate/space.h"
 #include "ops/core/iterate/view.h"
-#include "ops/core/rebindable_run.h"
+#include "ops/core/operand_run.h"
 #include "ops/math/elementwise/fill.h"
+#include "ops/math/elementwise/flat_loop.h"
 #include "ops/math/elementwise/map_task.h"
 #include "simd/non_temporal.h"
 #include "workers/parallel.h"
@@ -55,6 +56,7 @@ struct FlatMap {
   }
 
   size_t operand_count() const { return inputs + 1; }
+  double element_cost() const { return cost_per_element; }
 
   Status operator()(void* /*workspace*/) const {
     parallel_for(static_cast<int64_t>(count), kGrain, threads_for(work()),
@@ -76,7 +78,7 @@ struct FlatMap {
     plan->rebindable = &RebindableRun<FlatMap>::make;
     if (!is_small) plan->fusible = as_loop();
   }
-  std::shared_ptr<const ElementwiseLoop> as_loop() const;
+  std::shared_ptr<const ElementwiseLoop> as_loop() const { return std::make_shared<const FlatLoop<FlatMap>>(*this); }
 
  private:
   // The smallest piece for a thread.
@@ -104,36 +106,6 @@ struct FlatMap {
 
   double work() const { return cost_per_element * static_cast<double>(count); }
 };
-
-// A FlatMap that may be fused, alone or as part of a list's loop.
-class FlatLoop final : public ElementwiseLoop {
- public:
-  explicit FlatLoop(const FlatMap& map) : map_(map) {}
-
-  int64_t count() const override { return static_cast<int64_t>(map_.count); }
-  double cost_per_element() const override { return map_.cost_per_element; }
-  void add_accesses(std::vector<MemoryAccess>* to) const override {
-    for (size_t k = 0; k <= map_.inputs; ++k) {
-      const char* begin = static_cast<const char*>(map_.operands[k]);
-      to->push_back({begin, begin + map_.count * map_.element_bytes, map_.element_bytes, k == 0});
-    }
-  }
-  void run(int64_t first, int64_t last) const override { map_.run(first, last); }
-  bool can_rebind() const override { return true; }
-  std::unique_ptr<const ElementwiseLoop> rebind(const BufferRebinding& rebinding) const override {
-    FlatMap map = map_;
-    for (size_t k = 1; rebinding.input != nullptr && k <= map.inputs; ++k) {
-      if (map.operands[k] == rebinding.input) map.operands[k] = rebinding.new_input;
-    }
-    if (rebinding.new_output != nullptr) map.operands[0] = rebinding.new_output;
-    return std::make_unique<const FlatLoop>(map);
-  }
-
- private:
-  const FlatMap map_;
-};
-
-std::shared_ptr<const ElementwiseLoop> FlatMap::as_loop() const { return std::make_shared<const FlatLoop>(*this); }
 
 // Whether `mapping` maps zeros to 0, given the scalars among `inputs`.
 bool keeps_zeros(const Mapping& mapping, std::span<const MapInput> inputs) {

@@ -1,17 +1,19 @@
 #include "ops/nn/softmax/softmax.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "base/text.h"
 #include "ops/core/describe.h"
 #include "ops/core/iterate/flat.h"
 #include "ops/core/iterate/view.h"
-#include "ops/core/moved_task.h"
+#include "ops/core/operand_run.h"
 #include "ops/nn/softmax/lines.h"
 #include "simd/non_temporal.h"
 #include "workers/parallel.h"
@@ -44,17 +46,54 @@ struct Shape {
 template <typename T>
 class SoftmaxTask {
  public:
-  SoftmaxTask(bool log, const Shape& shape) : kernel_(softmax_lines<T>()), shape_(shape), log_(log) {
-    const double cost = kFlopsPerValue * static_cast<double>(shape.lines) * static_cast<double>(shape.length);
-    threads_ = threads_for(cost);
-    work = cost;
-    non_temporal_ = shape.lines * shape.length * static_cast<int64_t>(sizeof(T)) >= kNonTemporalBytes;
+  // The operands: the input, the gradient if there is one, the result.
+  using Operands = std::array<void*, 3>;
+
+  SoftmaxTask(bool log, const Shape& shape, Describe said)
+      : kernel_(softmax_lines<T>()),
+        shape_(shape),
+        log_(log),
+        non_temporal_(shape.lines * shape.length * static_cast<int64_t>(sizeof(T)) >= kNonTemporalBytes),
+        said_(std::make_shared<const Describe>(std::move(said))) {}
+
+  double work() const {
+    return kFlopsPerValue * static_cast<double>(shape_.lines) * static_cast<double>(shape_.length);
+  }
+  std::string describe() const { return (*said_)(); }
+  size_t operand_count() const { return grad ? 3 : 2; }
+  Operands operands() {
+    Operands found{};
+    for_operands([&](FlatTensor& tensor, size_t i) { found[i] = tensor.data(); });
+    return found;
+  }
+  std::shared_ptr<const SoftmaxTask> at(const Operands& operands) const {
+    auto copy = std::make_shared<SoftmaxTask>(*this);
+    copy->for_operands([&](FlatTensor& tensor, size_t i) { tensor.move(operands[i]); });
+    return copy;
   }
 
-  void run() const {
+  Status run(const Operands& /*operands*/, int threads) const {
+    run(threads);
+    return Status::ok();
+  }
+
+  // The input of softmax, or its result.
+  FlatReader<T> in;
+  std::optional<FlatReader<T>> grad;
+  FlatWriter<T> out;
+
+ private:
+  template <typename Body>
+  void for_operands(Body&& body) {
+    body(in.tensor(), 0);
+    if (grad) body(grad->tensor(), 1);
+    body(out.tensor(), grad ? 2 : 1);
+  }
+
+  void run(int threads) const {
     const int64_t grain = std::max<int64_t>(1, kGrain / shape_.length);
     if (shape_.across == 1) {
-      return parallel_for(shape_.lines, grain, threads_, [this](int64_t first, int64_t last) {
+      return parallel_for(shape_.lines, grain, threads, [this](int64_t first, int64_t last) {
         if (run_short(first, last)) return;
         for (int64_t line = first; line < last; ++line) grad ? gradient_of_line(line) : run_line(line);
         fence_non_temporal_stores();
@@ -63,7 +102,7 @@ class SoftmaxTask {
     // Interleaved lines are computed together, up to kAcross of them.
     const int64_t pieces = (shape_.across + kAcross - 1) / kAcross;
     const int64_t groups = shape_.lines / shape_.across;
-    parallel_for(groups * pieces, std::max<int64_t>(1, grain / kAcross), threads_, [&](int64_t first, int64_t last) {
+    parallel_for(groups * pieces, std::max<int64_t>(1, grain / kAcross), threads, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) {
         const int64_t at = i % pieces * kAcross;
         const int64_t count = std::min(kAcross, shape_.across - at);
@@ -73,20 +112,6 @@ class SoftmaxTask {
     });
   }
 
-  template <typename Body>
-  void for_operands(Body&& body) {
-    body(in.tensor());
-    if (grad) body(grad->tensor());
-    body(out.tensor());
-  }
-
-  double work = 0;
-  // The input of softmax, or its result.
-  FlatReader<T> in;
-  std::optional<FlatReader<T>> grad;
-  FlatWriter<T> out;
-
- private:
   // False if lines are long, or not contiguous.
   bool run_short(int64_t first, int64_t last) const {
     const int64_t n = shape_.length;
@@ -231,7 +256,7 @@ class SoftmaxTask {
   bool log_ = false;
   bool non_temporal_ = false;  // results are written with non-temporal stores
   NonTemporalCopy stream_ = non_temporal_copy();
-  int threads_ = 1;
+  std::shared_ptr<const Describe> said_;
 };
 
 Status check(const aclTensor& tensor, const aclTensor& self, const char* role) {
@@ -266,7 +291,7 @@ Status shape_of(const aclTensor& self, int64_t dim, Shape* shape) {
 template <typename T>
 Status plan_softmax(bool log, const Shape& shape, const aclTensor* grad, const aclTensor& in, const aclTensor& out,
                     Plan* plan) {
-  auto task = std::make_shared<SoftmaxTask<T>>(log, shape);
+  auto task = std::make_shared<SoftmaxTask<T>>(log, shape, describe_later({&in}));
   // Contiguous lines are read with `dim` as the innermost dimension.
   const int64_t last = shape.across == 1 ? shape.dim : -1;
   FlatTensor flat;
@@ -278,7 +303,8 @@ Status plan_softmax(bool log, const Shape& shape, const aclTensor* grad, const a
   task->in = FlatReader<T>(flat);
   SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(out, last, "the result", &flat));
   task->out = FlatWriter<T>(flat);
-  MovedTask<SoftmaxTask<T>, 3>(std::move(task), describe_later({&in})).put(plan);
+  const auto operands = task->operands();
+  OperandRun<SoftmaxTask<T>, operands.size()>{std::move(task), operands}.put(plan);
   return Status::ok();
 }
 

@@ -5,17 +5,16 @@
 #include <torch/library.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string_view>
 #include <unordered_set>
 
 #include "aten/aicpu/cpu_view.h"
 #include "aten/aicpu/fallback.h"
 #include "core/acl.h"
 #include "core/device.h"
+#include "core/environment.h"
 #include "core/route_stats.h"
 
 namespace torch_npu::aicpu {
@@ -51,13 +50,8 @@ void warn_once(const c10::OperatorName& name, const char* target) {
   TORCH_WARN("The operator '", name, "' will fall back to ", target, ", on copies of its arguments.");
 }
 
-bool fallback_is_forbidden() {
-  const char* value = std::getenv("TORCH_NPU_FALLBACK_CPU_DISABLE");
-  return value != nullptr && std::string_view(value) == "1";
-}
-
 void check_fallback(const c10::OperatorHandle& op) {
-  static const bool forbidden = fallback_is_forbidden();
+  static const bool forbidden = value_or_warn(environment::flag("TORCH_NPU_FALLBACK_CPU_DISABLE"));
   TORCH_CHECK_NOT_IMPLEMENTED(!forbidden, op.operator_name(),
                               " would run on the CPU, which TORCH_NPU_FALLBACK_CPU_DISABLE=1 forbids",
                               error_tail("ERR01007", "OPS feature not supported"));

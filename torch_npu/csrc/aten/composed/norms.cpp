@@ -13,16 +13,34 @@ using at::Tensor;
 using OptionalTensor = std::optional<Tensor>;
 using Three = std::tuple<Tensor, Tensor, Tensor>;
 
+// The elements of a channel of [N, C, *].
+c10::SymInt pixels_of(const Tensor& image) {
+  c10::SymInt pixels = 1;
+  for (int64_t i = 2; i < image.dim(); ++i) pixels = pixels * image.sym_size(i);
+  return pixels;
+}
+
+// The operands of a norm's gradient; `role` is the name of `grad`.
+void check_gradient(const char* name, const char* role, const Tensor& grad, const Tensor& self, const Tensor& mean,
+                    const Tensor& rstd, const OptionalTensor& weight, const OptionalTensor& bias) {
+  const auto same = aclnn_check::dtype_bit(self.scalar_type());
+  Operands(name)
+      .take("input", self, kReals)
+      .take(role, grad, same)
+      .take("mean", mean, kReals)
+      .take("rstd", rstd, kReals)
+      .take("weight", weight, same)
+      .take("bias", bias, same);
+}
+
 Three group_norm(const char* name, const Tensor& self, const OptionalTensor& weight, const OptionalTensor& bias,
                  int64_t groups, double eps) {
   const auto same = aclnn_check::dtype_bit(self.scalar_type());
   Operands(name).take("input", self, kReals).take("weight", weight, same).take("bias", bias, same);
   TORCH_CHECK(self.dim() >= 2 && groups > 0 && self.sym_size(1) % groups == 0, name, ": input of size ",
               self.sym_sizes(), " in ", groups, " groups: [N, C, *] is taken, whose C they divide");
-  const c10::SymInt images = self.sym_size(0), channels = self.sym_size(1);
-  c10::SymInt pixels = 1;
-  for (int64_t i = 2; i < self.dim(); ++i) pixels = pixels * self.sym_size(i);
-  return at::native_group_norm_symint(self.contiguous(), weight, bias, images, channels, pixels, groups, eps);
+  return at::native_group_norm_symint(self.contiguous(), weight, bias, self.sym_size(0), self.sym_size(1),
+                                      pixels_of(self), groups, eps);
 }
 
 Tensor swish(const Tensor& x, double scale) { return scale == 1 ? at::silu(x) : x * at::sigmoid(x * scale); }
@@ -45,14 +63,7 @@ Three npu_group_norm_swish_grad(const Tensor& grad, const Tensor& self, int64_t 
                                 const Tensor& bias, const Tensor& mean, const Tensor& rstd,
                                 std::array<bool, 3> grad_input_mask, std::optional<double> swish_scale) {
   constexpr const char* kName = "npu_group_norm_swish_grad";
-  const auto same = aclnn_check::dtype_bit(self.scalar_type());
-  Operands(kName)
-      .take("input", self, kReals)
-      .take("grad", grad, same)
-      .take("weight", weight, same)
-      .take("bias", bias, same)
-      .take("mean", mean, kReals)
-      .take("rstd", rstd, kReals);
+  check_gradient(kName, "grad", grad, self, mean, rstd, weight, bias);
   TORCH_CHECK(
       self.dim() >= 2 && grad.sym_sizes() == self.sym_sizes() && num_groups > 0 && self.sym_size(1) % num_groups == 0,
       kName, ": grad of size ", grad.sym_sizes(), ", input of size ", self.sym_sizes(), " in ", num_groups,
@@ -69,24 +80,15 @@ Three npu_group_norm_swish_grad(const Tensor& grad, const Tensor& self, int64_t 
   const double scale = swish_scale.value_or(1);
   const Tensor gate = at::sigmoid(y * scale);
   const Tensor inner = (in_compute_type(grad) * gate * (1 + y * scale * (1 - gate))).to(self.scalar_type());
-  c10::SymInt pixels = 1;
-  for (int64_t i = 2; i < self.dim(); ++i) pixels = pixels * self.sym_size(i);
   return at::native_group_norm_backward_symint(inner.contiguous(), self.contiguous(), mean.contiguous(),
-                                               rstd.contiguous(), weight, self.sym_size(0), self.sym_size(1), pixels,
-                                               num_groups, grad_input_mask);
+                                               rstd.contiguous(), weight, self.sym_size(0), self.sym_size(1),
+                                               pixels_of(self), num_groups, grad_input_mask);
 }
 
 Three npu_layernorm_grad(const Tensor& grad_out, const Tensor& self, at::IntArrayRef normalized_shape,
                          const Tensor& mean, const Tensor& rstd, const OptionalTensor& weight,
                          const OptionalTensor& bias) {
-  const auto same = aclnn_check::dtype_bit(self.scalar_type());
-  Operands("npu_layernorm_grad")
-      .take("grad_out", grad_out, same)
-      .take("input", self, kReals)
-      .take("mean", mean, kReals)
-      .take("rstd", rstd, kReals)
-      .take("weight", weight, same)
-      .take("bias", bias, same);
+  check_gradient("npu_layernorm_grad", "grad_out", grad_out, self, mean, rstd, weight, bias);
   return at::native_layer_norm_backward(grad_out, self, normalized_shape, mean, rstd, weight, bias, {true, true, true});
 }
 

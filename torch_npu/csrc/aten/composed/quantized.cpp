@@ -59,6 +59,21 @@ Tensor statically(const Tensor& y, const Tensor& scale, const OptionalTensor& of
   return rounded_to_int8(has(offset) ? scaled + offset->to(at::kFloat) : scaled);
 }
 
+// x / rms(x) gamma + beta in int8, divided or multiplied by `scale`.
+Tensor rms_norm_to_int8(const char* name, const Tensor& x, const Tensor& gamma, const OptionalTensor& beta,
+                        const Tensor& scale, const OptionalTensor& offset, double epsilon, bool divides,
+                        std::optional<int64_t> dst_dtype) {
+  const auto same = aclnn_check::dtype_bit(x.scalar_type());
+  Operands(name)
+      .take("x", x, kNormed)
+      .take("gamma", gamma, same)
+      .take("beta", beta, same)
+      .take("scale", scale, kNormed)
+      .take("offset", offset, kOffsets);
+  check_is_int8(name, "dst_dtype", dst_dtype);
+  return statically(rms_normed(name, x.to(at::kFloat), gamma, beta, epsilon), scale, offset, divides);
+}
+
 Tensor sum_of_rows(const char* name, const Tensor& x1, const Tensor& x2, const Tensor& gamma,
                    const OptionalTensor& beta) {
   const auto same = aclnn_check::dtype_bit(x1.scalar_type());
@@ -146,31 +161,13 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> npu_add_rms_norm_dynamic_quan
 
 Tensor npu_rms_norm_quant(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Tensor& scale,
                           const Tensor& offset, double epsilon, std::optional<int64_t> dst_dtype) {
-  constexpr const char* kName = "npu_rms_norm_quant";
-  const auto same = aclnn_check::dtype_bit(x.scalar_type());
-  Operands(kName)
-      .take("x", x, kNormed)
-      .take("gamma", gamma, same)
-      .take("beta", beta, same)
-      .take("scale", scale, kNormed)
-      .take("offset", offset, kOffsets);
-  check_is_int8(kName, "dst_dtype", dst_dtype);
-  return statically(rms_normed(kName, x.to(at::kFloat), gamma, beta, epsilon), scale, offset, true);
+  return rms_norm_to_int8("npu_rms_norm_quant", x, gamma, beta, scale, offset, epsilon, true, dst_dtype);
 }
 
 std::tuple<Tensor, Tensor> npu_rms_norm_quant_v2(const Tensor& x, const Tensor& gamma, const Tensor& scale,
                                                  const OptionalTensor& offset, const OptionalTensor& beta,
                                                  double epsilon, bool div_mode, std::optional<int64_t> dst_dtype) {
-  constexpr const char* kName = "npu_rms_norm_quant_v2";
-  const auto same = aclnn_check::dtype_bit(x.scalar_type());
-  Operands(kName)
-      .take("x", x, kNormed)
-      .take("gamma", gamma, same)
-      .take("scale", scale, kNormed)
-      .take("offset", offset, kOffsets)
-      .take("beta", beta, same);
-  check_is_int8(kName, "dst_dtype", dst_dtype);
-  return {statically(rms_normed(kName, x.to(at::kFloat), gamma, beta, epsilon), scale, offset, div_mode),
+  return {rms_norm_to_int8("npu_rms_norm_quant_v2", x, gamma, beta, scale, offset, epsilon, div_mode, dst_dtype),
           at::empty({0}, x.options().dtype(at::kFloat))};
 }
 

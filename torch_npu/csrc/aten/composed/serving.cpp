@@ -16,6 +16,7 @@ namespace {
 using at::Tensor;
 using OptionalTensor = std::optional<Tensor>;
 using Pair = std::tuple<Tensor, Tensor>;
+using FourTensors = std::tuple<Tensor, Tensor, Tensor, Tensor>;
 
 constexpr aclnn_check::Dtypes kServed = dtypes({at::kHalf, at::kBFloat16, at::kFloat});
 
@@ -160,6 +161,18 @@ struct CacheCall {
       Pages{cache, mode.ends_with("NZ")}.write(rows.reshape({-1, rows.size(-1)}), slots(cache));
     }
   }
+
+  // Both caches as written, in place or as copies; keys and values.
+  FourTensors run(const Tensor& key_cache, const Tensor& value_cache, bool in_place) const {
+    check(key_cache, value_cache);
+    const KeyValue made = compute();
+    const auto target = [&](const Tensor& cache) {
+      return in_place ? cache : cache.clone(at::MemoryFormat::Contiguous);
+    };
+    const Tensor keys = target(key_cache), values = target(value_cache);
+    write(made, keys, values);
+    return {keys, values, made.key, made.value};
+  }
 };
 
 }  // namespace
@@ -252,11 +265,12 @@ Pair npu_mrope(const Tensor& positions, const Tensor& query, const Tensor& key, 
 }
 
 // Writes k_cache and ckv_cache and gives them back, as the official operator does without saying so in its schema.
-std::tuple<Tensor, Tensor, Tensor, Tensor> npu_kv_rmsnorm_rope_cache(
-    const Tensor& kv, const Tensor& gamma, const Tensor& cos, const Tensor& sin, const Tensor& index,
-    const Tensor& k_cache, const Tensor& ckv_cache, const OptionalTensor& k_rope_scale,
-    const OptionalTensor& c_kv_scale, const OptionalTensor& k_rope_offset, const OptionalTensor& c_kv_offset,
-    const OptionalTensor& v, double epsilon, std::string_view cache_mode, bool /*is_output_kv*/) {
+FourTensors npu_kv_rmsnorm_rope_cache(const Tensor& kv, const Tensor& gamma, const Tensor& cos, const Tensor& sin,
+                                      const Tensor& index, const Tensor& k_cache, const Tensor& ckv_cache,
+                                      const OptionalTensor& k_rope_scale, const OptionalTensor& c_kv_scale,
+                                      const OptionalTensor& k_rope_offset, const OptionalTensor& c_kv_offset,
+                                      const OptionalTensor& v, double epsilon, std::string_view cache_mode,
+                                      bool /*is_output_kv*/) {
   const CacheCall call{"npu_kv_rmsnorm_rope_cache",
                        kv,
                        gamma,
@@ -270,13 +284,10 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> npu_kv_rmsnorm_rope_cache(
                        v,
                        epsilon,
                        cache_mode};
-  call.check(k_cache, ckv_cache);
-  const KeyValue made = call.compute();
-  call.write(made, k_cache, ckv_cache);
-  return {k_cache, ckv_cache, made.key, made.value};
+  return call.run(k_cache, ckv_cache, /*in_place=*/true);
 }
 
-std::tuple<Tensor, Tensor, Tensor, Tensor> npu_kv_rmsnorm_rope_cache_v2_functional(
+FourTensors npu_kv_rmsnorm_rope_cache_v2_functional(
     const Tensor& kv, const Tensor& gamma, const Tensor& cos, const Tensor& sin, const Tensor& index,
     const Tensor& k_cache, const Tensor& ckv_cache, const OptionalTensor& k_rope_scale,
     const OptionalTensor& c_kv_scale, const OptionalTensor& k_rope_offset, const OptionalTensor& c_kv_offset,
@@ -295,12 +306,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> npu_kv_rmsnorm_rope_cache_v2_function
                        v,
                        epsilon,
                        cache_mode};
-  call.check(k_cache, ckv_cache);
-  const KeyValue made = call.compute();
-  const Tensor keys = k_cache.clone(at::MemoryFormat::Contiguous),
-               values = ckv_cache.clone(at::MemoryFormat::Contiguous);
-  call.write(made, keys, values);
-  return {made.key, made.value, keys, values};
+  const auto [keys, values, key, value] = call.run(k_cache, ckv_cache, /*in_place=*/false);
+  return {key, value, keys, values};
 }
 
 Pair npu_attention_update(at::TensorList lse, at::TensorList local_out, int64_t update_type) {

@@ -21,8 +21,7 @@ namespace {
 using OptionalList = std::optional<at::TensorList>;
 
 constexpr const char* kName = "npu_grouped_matmul";
-constexpr aclnn_check::Dtypes kFloating = dtypes({at::kHalf, at::kBFloat16, at::kFloat});
-constexpr aclnn_check::Dtypes kFactors = kFloating | dtypes({at::kChar});
+constexpr aclnn_check::Dtypes kFactors = kUpToFloat | dtypes({at::kChar});
 
 at::TensorList listed(const OptionalList& list) { return list.value_or(at::TensorList()); }
 
@@ -41,10 +40,10 @@ void take_operands(Inputs* inputs, at::TensorList x, at::TensorList weight, cons
                    const OptionalList& activation_quant_offset) {
   inputs->take("x", x, kFactors);
   inputs->take("weight", weight, kFactors);
-  inputs->take("bias", bias, kFloating | dtypes({at::kInt}));
-  inputs->take("scale", scale, kFloating | dtypes({at::kLong}));
-  inputs->take("antiquant_scale", antiquant_scale, kFloating);
-  inputs->take("antiquant_offset", antiquant_offset, kFloating);
+  inputs->take("bias", bias, kUpToFloat | dtypes({at::kInt}));
+  inputs->take("scale", scale, kUpToFloat | dtypes({at::kLong}));
+  inputs->take("antiquant_scale", antiquant_scale, kUpToFloat);
+  inputs->take("antiquant_offset", antiquant_offset, kUpToFloat);
   inputs->take("per_token_scale", per_token_scale, dtypes({at::kFloat}));
   const auto absent = [](const char* role, const OptionalList& list) {
     TORCH_CHECK(listed(list).empty(), kName, ": ", role, " is given: None is taken");

@@ -17,8 +17,6 @@ using at::Tensor;
 using OptionalTensor = std::optional<Tensor>;
 using Results = std::tuple<Tensor, Tensor>;
 
-constexpr int64_t kAll = std::numeric_limits<int32_t>::max();  // positions that a query sees
-
 at::IntArrayRef numbers(at::OptionalSymIntArrayRef given) {
   return given.has_value() ? C10_AS_INTARRAYREF_SLOW(*given) : at::IntArrayRef();
 }
@@ -38,6 +36,27 @@ void check_types(const char* name, const Tensor& query,
     TORCH_CHECK_NOT_IMPLEMENTED(dtype_of_number(role, *number) == query.scalar_type(), name, ": ", role, " is ",
                                 *number, " for tensors of ", query.scalar_type(), ": None or their type is taken");
   }
+}
+
+// The tensors and numbers that both forms of the operator have under one name.
+InferCall call_of(const char* name, const Tensor& query, const Tensor& key, const Tensor& value,
+                  const OptionalTensor& pse_shift, const OptionalTensor& atten_mask, const OptionalTensor& block_table,
+                  const OptionalTensor& query_rope, const OptionalTensor& key_rope, int64_t num_key_value_heads,
+                  int64_t pre_tokens, int64_t next_tokens, std::string_view input_layout, int64_t sparse_mode,
+                  int64_t block_size) {
+  InferCall call{name, query, key, value};
+  call.bias = pse_shift;
+  call.mask = atten_mask;
+  call.table = block_table;
+  call.query_rope = query_rope;
+  call.key_rope = key_rope;
+  call.key_heads = num_key_value_heads;
+  call.before = pre_tokens;
+  call.after = next_tokens;
+  call.layout = input_layout;
+  call.sparse_mode = sparse_mode;
+  call.page = block_size;
+  return call;
 }
 
 InferCall score_call(const Tensor& query, const Tensor& key, const Tensor& value, const OptionalTensor& pse_shift,
@@ -73,27 +92,15 @@ InferCall score_call(const Tensor& query, const Tensor& key, const Tensor& value
                                              {"key_shared_prefix", &key_shared_prefix},
                                              {"value_shared_prefix", &value_shared_prefix},
                                              {"key_rope_antiquant_scale", &key_rope_antiquant_scale}});
-  return InferCall{.name = "npu_fused_infer_attention_score",
-                   .query = query,
-                   .key = key,
-                   .value = value,
-                   .bias = pse_shift,
-                   .mask = atten_mask,
-                   .sink = std::nullopt,
-                   .table = block_table,
-                   .query_rope = query_rope,
-                   .key_rope = key_rope,
-                   .query_lengths = numbers(actual_seq_lengths),
-                   .key_lengths = numbers(actual_seq_lengths_kv),
-                   .heads = num_heads,
-                   .key_heads = num_key_value_heads,
-                   .scale = scale,
-                   .before = pre_tokens,
-                   .after = next_tokens,
-                   .layout = input_layout,
-                   .sparse_mode = sparse_mode,
-                   .page = block_size,
-                   .gives_log_sum = softmax_lse_flag};
+  InferCall call =
+      call_of("npu_fused_infer_attention_score", query, key, value, pse_shift, atten_mask, block_table, query_rope,
+              key_rope, num_key_value_heads, pre_tokens, next_tokens, input_layout, sparse_mode, block_size);
+  call.query_lengths = numbers(actual_seq_lengths);
+  call.key_lengths = numbers(actual_seq_lengths_kv);
+  call.heads = num_heads;
+  call.scale = scale;
+  call.gives_log_sum = softmax_lse_flag;
+  return call;
 }
 
 InferCall score_v2_call(
@@ -130,27 +137,16 @@ InferCall score_v2_call(
                {"query_rope_dtype", query_rope_dtype},
                {"key_rope_dtype", key_rope_dtype},
                {"out_dtype", out_dtype}});
-  return InferCall{.name = "npu_fused_infer_attention_score_v2",
-                   .query = query,
-                   .key = key,
-                   .value = value,
-                   .bias = pse_shift,
-                   .mask = atten_mask,
-                   .sink = learnable_sink,
-                   .table = block_table,
-                   .query_rope = query_rope,
-                   .key_rope = key_rope,
-                   .query_lengths = numbers(actual_seq_qlen),
-                   .key_lengths = numbers(actual_seq_kvlen),
-                   .heads = num_query_heads,
-                   .key_heads = num_key_value_heads,
-                   .scale = softmax_scale,
-                   .before = pre_tokens,
-                   .after = next_tokens,
-                   .layout = input_layout,
-                   .sparse_mode = sparse_mode,
-                   .page = block_size,
-                   .gives_log_sum = return_softmax_lse};
+  InferCall call =
+      call_of("npu_fused_infer_attention_score_v2", query, key, value, pse_shift, atten_mask, block_table, query_rope,
+              key_rope, num_key_value_heads, pre_tokens, next_tokens, input_layout, sparse_mode, block_size);
+  call.sink = learnable_sink;
+  call.query_lengths = numbers(actual_seq_qlen);
+  call.key_lengths = numbers(actual_seq_kvlen);
+  call.heads = num_query_heads;
+  call.scale = softmax_scale;
+  call.gives_log_sum = return_softmax_lse;
+  return call;
 }
 
 }  // namespace
@@ -347,10 +343,6 @@ Tensor npu_prompt_flash_attention(const Tensor& query, const Tensor& key, const 
                                      .value = value,
                                      .bias = pse_shift,
                                      .mask = atten_mask,
-                                     .sink = std::nullopt,
-                                     .table = std::nullopt,
-                                     .query_rope = std::nullopt,
-                                     .key_rope = std::nullopt,
                                      .query_lengths = actual_seq_lengths.value_or(at::IntArrayRef()),
                                      .key_lengths = actual_seq_lengths_kv.value_or(at::IntArrayRef()),
                                      .heads = num_heads,
@@ -359,9 +351,7 @@ Tensor npu_prompt_flash_attention(const Tensor& query, const Tensor& key, const 
                                      .before = pre_tokens,
                                      .after = next_tokens,
                                      .layout = input_layout,
-                                     .sparse_mode = sparse_mode,
-                                     .page = 0,
-                                     .gives_log_sum = false}));
+                                     .sparse_mode = sparse_mode}));
 }
 
 Tensor npu_incre_flash_attention(const Tensor& query, const Tensor& key, const Tensor& value,
@@ -389,21 +379,13 @@ Tensor npu_incre_flash_attention(const Tensor& query, const Tensor& key, const T
                                      .value = value,
                                      .bias = pse_shift,
                                      .mask = atten_mask,
-                                     .sink = std::nullopt,
                                      .table = block_table,
-                                     .query_rope = std::nullopt,
-                                     .key_rope = std::nullopt,
-                                     .query_lengths = at::IntArrayRef(),
                                      .key_lengths = numbers(actual_seq_lengths),
                                      .heads = num_heads,
                                      .key_heads = num_key_value_heads,
                                      .scale = scale_value,
-                                     .before = kAll,
-                                     .after = kAll,
                                      .layout = input_layout,
-                                     .sparse_mode = 0,
-                                     .page = block_size,
-                                     .gives_log_sum = false}));
+                                     .page = block_size}));
 }
 
 }  // namespace torch_npu::custom

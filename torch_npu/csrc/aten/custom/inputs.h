@@ -14,6 +14,8 @@ namespace torch_npu::custom {
 using aclnn_check::dtypes;
 using aclnn_check::kAllDtypes;
 
+constexpr aclnn_check::Dtypes kUpToFloat = aclnn_check::dtypes({at::kHalf, at::kBFloat16, at::kFloat});
+
 // Throws: the tensor is not what the operator `name` takes.
 [[noreturn]] void refuse_tensor(const char* name, const char* role, const at::Tensor& tensor,
                                 aclnn_check::Dtypes allowed);

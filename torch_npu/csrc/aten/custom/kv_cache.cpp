@@ -11,7 +11,6 @@
 #include <torch/library.h>
 
 #include <array>
-#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -27,8 +26,7 @@ namespace {
 using at::Tensor;
 using OptionalTensor = std::optional<Tensor>;
 
-constexpr aclnn_check::Dtypes kFloating = dtypes({at::kHalf, at::kBFloat16, at::kFloat});
-constexpr aclnn_check::Dtypes kCached = kFloating | dtypes({at::kChar, at::kByte, at::kShort, at::kInt});
+constexpr aclnn_check::Dtypes kCached = kUpToFloat | dtypes({at::kChar, at::kByte, at::kShort, at::kInt});
 
 // `value` and `value_cache` are undefined for a cache of keys alone.
 void write_cache(const char* name, const Tensor& key, const Tensor& value, const Tensor& key_cache,
@@ -103,29 +101,19 @@ void _npu_paged_attention(const Tensor& query, const Tensor& key_cache, const Te
   std::vector<int64_t> ends(lengths.size());
   std::iota(ends.begin(), ends.end(), int64_t{1});
   if (query.numel() == 0) return;
-  constexpr int64_t kAll = std::numeric_limits<int32_t>::max();
   const Tensor keys = key_cache.flatten(2), values = value_cache.flatten(2);
   const InferCall call{.name = kName,
                        .query = query,
                        .key = keys,
                        .value = values,
-                       .bias = std::nullopt,
-                       .mask = std::nullopt,
-                       .sink = std::nullopt,
                        .table = block_table,
-                       .query_rope = std::nullopt,
-                       .key_rope = std::nullopt,
                        .query_lengths = ends,
                        .key_lengths = lengths,
                        .heads = num_heads,
                        .key_heads = num_kv_heads,
                        .scale = scale_value,
-                       .before = kAll,
-                       .after = kAll,
                        .layout = "TND",
-                       .sparse_mode = 0,
-                       .page = key_cache.size(1),
-                       .gives_log_sum = false};
+                       .page = key_cache.size(1)};
   const std::array<Tensor, 2> results = {out, Tensor(at::empty({0}, query.options().dtype(at::kFloat)))};
   infer_into(call, results);
 }
@@ -138,9 +126,9 @@ void _npu_rotary_embedding(const Tensor& positions, Tensor& query, Tensor& key, 
   static const AclnnOp<decltype(aclnnApplyRotaryPosEmbV2GetWorkspaceSize)> function("aclnnApplyRotaryPosEmbV2");
   Inputs inputs(kName, "aclnnApplyRotaryPosEmbV2", function.available());
   inputs.take("positions", positions, dtypes({at::kInt, at::kLong}));
-  inputs.take("query", query, kFloating);
+  inputs.take("query", query, kUpToFloat);
   inputs.take("key", key, aclnn_check::dtype_bit(query.scalar_type()));
-  inputs.take("cos_sin_cache", cos_sin_cache, kFloating);
+  inputs.take("cos_sin_cache", cos_sin_cache, kUpToFloat);
   check_apart(query, positions, cos_sin_cache, key);
   check_apart(key, positions, cos_sin_cache);
   const int64_t tokens = positions.numel();

@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <unordered_set>
 
 #include "core/allocator/round.h"
+#include "core/environment.h"
 
 namespace torch_npu {
 namespace {
@@ -99,27 +99,19 @@ void apply(const std::string& text) {
   }
 }
 
-const char* variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != '\0' ? value : nullptr;
-}
-
 // Always true: a function's static constant runs it once.
 bool read_variables() {
-  const char* npu = variable("PYTORCH_NPU_ALLOC_CONF");
-  const char* all = variable("PYTORCH_ALLOC_CONF");
-  TORCH_CHECK_VALUE(npu == nullptr || all == nullptr,
+  const std::string npu = environment::text("PYTORCH_NPU_ALLOC_CONF");
+  const std::string all = environment::text("PYTORCH_ALLOC_CONF");
+  TORCH_CHECK_VALUE(npu.empty() || all.empty(),
                     "PYTORCH_NPU_ALLOC_CONF and PYTORCH_ALLOC_CONF are both set: unset one of them");
-  if (npu != nullptr) apply(npu);
-  if (all != nullptr) parse_npu_keys(all);  // PyTorch reads the rest by itself
-  if (npu == nullptr && all == nullptr && saves_memory()) {
+  if (!npu.empty()) apply(npu);
+  if (!all.empty()) parse_npu_keys(all);  // PyTorch reads the rest by itself
+  if (npu.empty() && all.empty() && saves_memory()) {
     c10::CachingAllocator::setAllocatorSettings(kSavingMemory);
   }
-  const char* reuse = variable("MULTI_STREAM_MEMORY_REUSE");
-  if (reuse != nullptr && std::string_view(reuse) != "1") {
-    TORCH_WARN("MULTI_STREAM_MEMORY_REUSE=", reuse,
-               " has no effect: memory that several streams use is always reused once their work is done");
-  }
+  // Memory that several streams use is always reused once their work is done: 1 is the only value.
+  (void)value_or_warn(environment::choice("MULTI_STREAM_MEMORY_REUSE"));
   return true;
 }
 
@@ -139,17 +131,12 @@ std::size_t expandable_unit(bool large) {
 }
 
 bool saves_memory() {
-  static const bool saves = [] {
-    const char* value = variable("NPU_MEMORY_OPTIMIZATION");
-    const std::string_view text(value != nullptr ? value : "0");
-    if (text != "0" && text != "1") TORCH_WARN("NPU_MEMORY_OPTIMIZATION=", text, " is neither 0 nor 1: it is ignored");
-    return text == "1";
-  }();
+  static const bool saves = value_or_warn(environment::flag("NPU_MEMORY_OPTIMIZATION"));
   return saves;
 }
 
 bool caching_is_off() {
-  static const bool off = variable("PYTORCH_NO_NPU_MEMORY_CACHING") != nullptr;
+  static const bool off = environment::is_set("PYTORCH_NO_NPU_MEMORY_CACHING");
   return off;
 }
 

@@ -1,0 +1,54 @@
+#include "op_compiler/launch_call.h"
+
+#include "acl/acl.h"
+#include "ascendcl/tensor_desc.h"
+#include "base/text.h"
+#include "nnopbase/call_tensors.h"
+#include "nnopbase/written.h"
+#include "op_compiler/compile_cache.h"
+
+namespace softnpu {
+
+Status launch(TypedCall* call, aclrtStream stream) {
+  const auto body = [&]() -> Status {
+    std::shared_ptr<const CompiledOperator> compiled;
+    SOFTNPU_RETURN_IF_ERROR(compiled_operator(*call, &compiled));
+    Plan plan;
+    SOFTNPU_RETURN_IF_ERROR(compiled->plan(call, &plan));
+    if (softnpuWatchesOverflow() != 0) {
+      for (const TypedTensor& input : call->inputs) collect_input(&input.tensor);
+    }
+    for (const TypedTensor& output : call->outputs) add_written(&output.tensor, &plan);
+    return launch_plan(compiled->name(), std::move(plan), stream);
+  };
+  const Status status = body();
+  return status.is_ok() ? status : Status(status.code(), text(call->type, ": ", status.message()));
+}
+
+Status compile(const TypedCall& call) {
+  std::shared_ptr<const CompiledOperator> compiled;
+  const Status status = compiled_operator(call, &compiled);
+  return status.is_ok() ? status : Status(status.code(), text(call.type, ": ", status.message()));
+}
+
+Status report_sizes(std::span<const TypedTensor> outputs, aclTensorDesc* const* descs, aclrtStream stream) {
+  bool waited = false;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].tensor.shape == nullptr) continue;
+    if (!waited) {
+      if (const aclError code = aclrtSynchronizeStream(stream); code != ACL_SUCCESS) {
+        const char* reason = aclGetRecentErrMsg();
+        return {code, reason == nullptr ? "the stream failed" : reason};
+      }
+      waited = true;
+    }
+    Dims dims;
+    if (!outputs[i].tensor.shape->get(&dims)) continue;
+    std::shared_ptr<aclTensorDesc> desc;
+    SOFTNPU_RETURN_IF_ERROR(tensor_descs().find(descs[i], &desc));
+    desc->dims.assign(dims.begin(), dims.end());
+  }
+  return Status::ok();
+}
+
+}  // namespace softnpu
