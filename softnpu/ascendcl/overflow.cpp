@@ -12,6 +12,7 @@
 #include "ascendcl/overflow_switch.h"
 #include "ascendcl/written.h"
 #include "runtime/memory/address.h"
+#include "runtime/memory/address_lock.h"
 
 using softnpu::api;
 using softnpu::Cost;
@@ -29,6 +30,15 @@ namespace {
 Status device_of(void* stream, std::shared_ptr<Stream>* target, Device** device) {
   SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, target));
   *device = Process::get().live_device((*target)->device());
+  return Status::ok();
+}
+
+// Where the host writes the status.
+Status resolve_output(void* address, size_t size, char** kernel) {
+  softnpu::Location location;
+  SOFTNPU_RETURN_IF_ERROR(softnpu::resolve(Process::get(), "outputAddr", address, size, &location));
+  if (!location.on_device) return {ACL_ERROR_RT_PARAM_INVALID, text(address, " is not a device address")};
+  *kernel = location.kernel;
   return Status::ok();
 }
 
@@ -60,11 +70,8 @@ aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode) {
 aclError aclrtGetOverflowStatus(void* outputAddr, size_t outputSize, aclrtStream stream) {
   return api("aclrtGetOverflowStatus", [&]() -> Status {
     SOFTNPU_RETURN_IF_ERROR(require(outputAddr, "outputAddr"));
-    softnpu::Location location;
-    SOFTNPU_RETURN_IF_ERROR(softnpu::resolve(Process::get(), "outputAddr", outputAddr, outputSize, &location));
-    if (!location.on_device) {
-      return {ACL_ERROR_RT_PARAM_INVALID, text(outputAddr, " is not a device address")};
-    }
+    char* kernel = nullptr;
+    SOFTNPU_RETURN_IF_ERROR(resolve_output(outputAddr, outputSize, &kernel));
     std::shared_ptr<Stream> target;
     Device* device = nullptr;
     SOFTNPU_RETURN_IF_ERROR(device_of(stream, &target, &device));
@@ -74,10 +81,13 @@ aclError aclrtGetOverflowStatus(void* outputAddr, size_t outputSize, aclrtStream
     traits.written = {&written, 1};
     return target->submit(
         "aclrtGetOverflowStatus", Cost::kSmall,
-        [kernel = location.kernel, outputSize, device] {
-          std::fill_n(kernel, outputSize, 0);
+        [outputAddr, outputSize, device] {
+          const softnpu::AddressHold hold;  // the memory may have been freed since it was queued
+          char* now = nullptr;
+          SOFTNPU_RETURN_IF_ERROR(resolve_output(outputAddr, outputSize, &now));
+          std::fill_n(now, outputSize, 0);
           const int32_t flag = device->overflow().is_raised() ? 1 : 0;
-          std::memcpy(kernel, &flag, std::min(outputSize, sizeof flag));
+          std::memcpy(now, &flag, std::min(outputSize, sizeof flag));
           return Status::ok();
         },
         traits);

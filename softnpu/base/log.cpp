@@ -10,6 +10,7 @@
 #include <cstring>
 #include <ctime>
 #include <memory>
+#include <new>
 #include <string>
 
 #include "base/log_file.h"
@@ -81,10 +82,14 @@ int module_level(std::string_view levels, std::string_view module, int other) no
 }
 
 bool log_enabled(aclLogLevel level, std::string_view module) noexcept {
-  const Settings& all = settings();
-  const int number = static_cast<int>(level);
-  if (number < 0 || number >= kNone || (!all.to_stdout && all.file == nullptr)) return false;
-  return number >= module_level(all.levels, module, all.level);
+  try {
+    const Settings& all = settings();
+    const int number = static_cast<int>(level);
+    if (number < 0 || number >= kNone || (!all.to_stdout && all.file == nullptr)) return false;
+    return number >= module_level(all.levels, module, all.level);
+  } catch (const std::bad_alloc&) {  // the settings are read when there is memory
+    return false;
+  }
 }
 
 void log(aclLogLevel level, std::string_view module, std::string_view text) {

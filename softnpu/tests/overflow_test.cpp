@@ -180,4 +180,26 @@ TEST_F(OverflowTest, BadArgumentsAreRefused) {
   EXPECT_EQ(aclrtSetStreamOverflowSwitch(stream_, 2), ACL_ERROR_INVALID_PARAM);
 }
 
+// Memory without an address when the status's turn comes is an error of the stream.
+TEST_F(OverflowTest, UnmappedMemoryIsNotWritten) {
+  constexpr size_t kPage = size_t{2} << 20;
+  void* range = nullptr;
+  ASSERT_EQ(aclrtReserveMemAddress(&range, kPage, 0, nullptr, 1), ACL_SUCCESS);
+  aclrtPhysicalMemProp prop{};
+  prop.memAttr = ACL_HBM_MEM_HUGE;
+  prop.location = {0, ACL_MEM_LOCATION_TYPE_DEVICE};
+  aclrtDrvMemHandle handle = nullptr;
+  ASSERT_EQ(aclrtMallocPhysical(&handle, kPage, &prop, 0), ACL_SUCCESS);
+  ASSERT_EQ(aclrtMapMem(range, kPage, 0, handle, 0), ACL_SUCCESS);
+  ASSERT_EQ(aclrtMemset(memory_, kBytes, 0, kBytes), ACL_SUCCESS);
+  ASSERT_EQ(aclrtValueWait(memory_, 1, ACL_STREAM_WAIT_VALUE_EQ, stream_), ACL_SUCCESS);
+  ASSERT_EQ(aclrtGetOverflowStatus(range, sizeof(int32_t), stream_), ACL_SUCCESS);
+  ASSERT_EQ(aclrtUnmapMem(range), ACL_SUCCESS);
+  const uint64_t one = 1;
+  ASSERT_EQ(aclrtMemcpy(memory_, sizeof one, &one, sizeof one, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
+  EXPECT_NE(aclrtSynchronizeStream(stream_), ACL_SUCCESS);
+  EXPECT_EQ(aclrtFreePhysical(handle), ACL_SUCCESS);
+  EXPECT_EQ(aclrtReleaseMemAddress(range), ACL_SUCCESS);
+}
+
 }  // namespace

@@ -1,5 +1,6 @@
 """Selection of the bound CANN; a CANN that cannot be bound never breaks `import torch`."""
 
+import re
 from pathlib import Path
 
 import fresh
@@ -57,6 +58,7 @@ def test_the_forced_choice_ignores_the_library_path(tmp_path):
 
 
 def test_another_torch_is_named(monkeypatch):
-    monkeypatch.setattr(torch, "__version__", "2.14.0")
-    with pytest.raises(_load.LoadError, match=r"pip install torch==2\.13\.0"):
+    there = torch.__version__.split("+")[0]
+    monkeypatch.setattr(torch, "__version__", "2.10.0")
+    with pytest.raises(_load.LoadError, match=rf"pip install torch=={re.escape(there)}"):
         _load.check_torch()

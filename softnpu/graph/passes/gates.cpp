@@ -10,11 +10,9 @@ namespace {
 
 class Recognizer {
  public:
-  explicit Recognizer(Graph* graph) : edit_(graph) {}
+  explicit Recognizer(Editor* editor) : edit_(*editor) {}
 
-  void run() {
-    (void)edit_.run([this](const Node& node) { return swiglu(node); });
-  }
+  bool operator()(const Node& node) { return swiglu(node); }
 
  private:
   bool swiglu(const Node& node) {
@@ -34,14 +32,11 @@ class Recognizer {
     return false;
   }
 
-  Editor edit_;
+  Editor& edit_;
 };
 
 }  // namespace
 
-Status recognize_gates(Graph* graph) {
-  Recognizer(graph).run();
-  return Status::ok();
-}
+Status recognize_gates(Graph* graph) { return rewrite<Recognizer>(graph); }
 
 }  // namespace softnpu::graph

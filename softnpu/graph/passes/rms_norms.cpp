@@ -12,11 +12,9 @@ namespace {
 
 class Recognizer {
  public:
-  explicit Recognizer(Graph* graph) : edit_(graph) {}
+  explicit Recognizer(Editor* editor) : edit_(*editor) {}
 
-  void run() {
-    (void)edit_.run([this](const Node& node) { return norm(node); });
-  }
+  bool operator()(const Node& node) { return norm(node); }
 
  private:
   struct Normalized {
@@ -118,14 +116,11 @@ class Recognizer {
     return false;
   }
 
-  Editor edit_;
+  Editor& edit_;
 };
 
 }  // namespace
 
-Status recognize_rms_norms(Graph* graph) {
-  Recognizer(graph).run();
-  return Status::ok();
-}
+Status recognize_rms_norms(Graph* graph) { return rewrite<Recognizer>(graph); }
 
 }  // namespace softnpu::graph

@@ -10,11 +10,9 @@ namespace {
 
 class Recognizer {
  public:
-  explicit Recognizer(Graph* graph) : edit_(graph) {}
+  explicit Recognizer(Editor* editor) : edit_(*editor) {}
 
-  void run() {
-    (void)edit_.run([this](const Node& node) { return rotary(node); });
-  }
+  bool operator()(const Node& node) { return rotary(node); }
 
  private:
   // A value that only one operand uses.
@@ -74,14 +72,11 @@ class Recognizer {
     return false;
   }
 
-  Editor edit_;
+  Editor& edit_;
 };
 
 }  // namespace
 
-Status recognize_rotary_embeddings(Graph* graph) {
-  Recognizer(graph).run();
-  return Status::ok();
-}
+Status recognize_rotary_embeddings(Graph* graph) { return rewrite<Recognizer>(graph); }
 
 }  // namespace softnpu::graph

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,11 @@ constexpr std::chrono::seconds kTimeout{10};
 
 Status refused(const ExportTicket& ticket, const std::string& why) {
   return {ACL_ERROR_RT_PARAM_INVALID, text("process ", ticket.pid, " shares nothing by it: ", why)};
+}
+
+Status unreachable(const ExportTicket& ticket, std::string_view why) {
+  return {ACL_ERROR_RT_PARAM_INVALID,
+          text("process ", ticket.pid, " cannot be reached (", why, "): it has to live and belong to the same user")};
 }
 
 // The range is in the file, now and later: no access to its mapping ends in SIGBUS.
@@ -34,19 +40,19 @@ bool contains(int fd, uint64_t offset, uint64_t size) {
 Status import_export(const ExportTicket& ticket, ImportedRange* out) {
   DescriptorSocket socket;
   if (Status status = DescriptorSocket::connect(ticket.socket_name(), kTimeout, &socket); !status.is_ok()) {
-    return {ACL_ERROR_RT_PARAM_INVALID, text("process ", ticket.pid, " cannot be reached (", status.message(),
-                                             "): it has to live and belong to the same user")};
+    return unreachable(ticket, status.message());
   }
   if (static_cast<uint32_t>(socket.peer()) != ticket.pid) {
     return refused(ticket, text("process ", socket.peer(), " answers in its place"));
   }
   ExportRequest request;
   request.ticket = ticket;
-  SOFTNPU_RETURN_IF_ERROR(socket.send(bytes_of(request)));
+  if (Status status = socket.send(bytes_of(request)); !status.is_ok()) return unreachable(ticket, status.message());
   ExportReply reply;
   size_t size = 0;
   std::vector<File> files;
   SOFTNPU_RETURN_IF_ERROR(socket.receive(bytes_of(reply), &size, &files));
+  if (size == 0) return unreachable(ticket, "it ended before it answered");
   if (size != sizeof reply || reply.magic != kExportMagic) return refused(ticket, "its answer is no answer");
   if (reply.code == ExportReply::Code::kForbidden) {
     return {ACL_ERROR_RT_NO_PERMISSION,

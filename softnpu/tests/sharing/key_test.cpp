@@ -108,7 +108,8 @@ TEST_F(KeyTest, AForkedChildDoesNotAnswerForItsParent) {
   const pid_t child = std::stoi(exporter.ask("fork"));
   exporter.kill();
   EXPECT_NE(aclrtIpcMemImportByKey(&opened, key.c_str(), 0), ACL_SUCCESS);
-  EXPECT_NE(recent_error().find("cannot be reached"), std::string::npos) << recent_error();
+  const std::string error = recent_error();
+  EXPECT_NE(error.find("cannot be reached"), std::string::npos) << error;
   ::kill(child, SIGKILL);
 }
 

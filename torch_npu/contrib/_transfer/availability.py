@@ -31,6 +31,16 @@ def replacement(_: object) -> Callable[[], bool]:
     return is_available
 
 
+def nccl_is_available(_tensors: object) -> bool:
+    """Whether ``torch.cuda.nccl`` takes tensors: never, since those of npu are summed without it."""
+    return False
+
+
+def without_nccl(_: object) -> Callable[[object], bool]:
+    """What ``torch.cuda.nccl.is_available`` becomes, also where torch is built with NCCL."""
+    return nccl_is_available
+
+
 # Inductor hashes the properties of CUDA's device into the keys of its caches; without a device it leaves them out.
 _INDUCTOR = "torch._inductor."
 

@@ -52,7 +52,7 @@ KEPT = {
     "torch.cuda.has_half",
     "torch.cuda.has_magma",
     "torch.cuda.is_available",  # a rule of its own: :mod:`availability`
-    "torch.cuda.nccl.is_available",
+    "torch.cuda.nccl.is_available",  # a rule of its own: :mod:`availability`
     "torch.cuda.nvtx.range",  # calls range_push and range_pop, which are mapped
 }
 

@@ -97,6 +97,7 @@ RULES = (
         "torch.npu.conv.allow_hf32",
         precision.convolution_flag,
     ),
+    Rule("torch.cuda.nccl.is_available", "False", availability.without_nccl),
     Rule("torch.distributed.ProcessGroupNCCL", "ProcessGroupHCCL", arguments.process_group),
     Rule("torch.distributed.device_mesh.DeviceMesh.__init__", _DEVICE, devices.with_npu_arguments),
     Rule("torch.distributed.device_mesh.init_device_mesh", _DEVICE, devices.with_npu_arguments),

@@ -1,5 +1,5 @@
-// While on, what PyTorch asks of device type cuda is done on npu: for programs written for CUDA, on a torch without it, or
-// on a machine without a GPU.
+// While on, what PyTorch asks of device type cuda is done on npu: for programs written for CUDA, on a torch without it,
+// or on a machine without a GPU.
 #pragma once
 
 namespace torch_npu {

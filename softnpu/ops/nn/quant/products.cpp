@@ -169,32 +169,55 @@ class WeightSource : public GemmSource {
     const Stack& b = shapes_.b;
     const int64_t begin =
         batch_offset(shapes_.batch, b.batch_strides, batch) + k * b.row_stride + j * b.column_stride + b.first;
-    const auto value = [&](int64_t d, int64_t i) {
-      const int64_t element = begin + d * b.row_stride + i * b.column_stride;
-      return b.dtype == ACL_INT4 ? half(b.data, element) : static_cast<float>(b.data[element]);
-    };
     auto* const values = static_cast<float*>(to);
-    const auto set = [&](int64_t d, int64_t i) {
-      const auto at = static_cast<size_t>((k + d) / group_ * shapes_.sizes.columns + j + i);
-      values[d * pitch + i] = (value(d, i) + offsets_[at]) * scales_[at];
-    };
-    if (b.row_stride < b.column_stride) {  // along memory
+    const bool is_along = b.row_stride == 1;
+    std::vector<int8_t> line(static_cast<size_t>(is_along ? depth : count));
+    if (is_along) {
       for (int64_t i = 0; i < count; ++i) {
-        for (int64_t d = 0; d < depth; ++d) set(d, i);
+        spread_column(read(begin + i * b.column_stride, 1, &line), k, j + i, values + i, pitch, depth);
       }
-    } else {
-      for (int64_t d = 0; d < depth; ++d) {
-        for (int64_t i = 0; i < count; ++i) set(d, i);
+      return;
+    }
+    for (int64_t d = 0; d < depth; ++d) {
+      const int8_t* const row = read(begin + d * b.row_stride, b.column_stride, &line);
+      const auto at = static_cast<size_t>((k + d) / group_ * shapes_.sizes.columns + j);
+      for (int64_t i = 0; i < count; ++i) {
+        const auto c = static_cast<size_t>(i);
+        values[d * pitch + i] = (static_cast<float>(row[i]) + offsets_[at + c]) * scales_[at + c];
       }
     }
   }
 
  private:
-  // A signed 4-bit element: the lower half of a byte is the first of its two.
-  static float half(const char* data, int64_t element) {
-    const auto byte = static_cast<unsigned char>(data[element / 2]);
-    const int bits = element % 2 == 0 ? byte & 15 : byte >> 4;
-    return static_cast<float>(bits < 8 ? bits : bits - 16);
+  // As many elements as `to` has from `element` on, one a byte.
+  const int8_t* read(int64_t element, int64_t stride, std::vector<int8_t>* to) const {
+    const Stack& b = shapes_.b;
+    if (b.dtype == ACL_INT4 && stride == 1) {
+      unpack_int4(b.data, element, *to);
+      return to->data();
+    }
+    if (b.dtype != ACL_INT4 && stride == 1) return reinterpret_cast<const int8_t*>(b.data) + element;
+    for (size_t i = 0; i < to->size(); ++i) {
+      const int64_t at = element + static_cast<int64_t>(i) * stride;
+      if (b.dtype == ACL_INT4) {
+        unpack_int4(b.data, at, std::span(*to).subspan(i, 1));
+      } else {
+        (*to)[i] = static_cast<int8_t>(b.data[at]);
+      }
+    }
+    return to->data();
+  }
+
+  // Writes a column's elements from row `k` on, `pitch` apart.
+  void spread_column(const int8_t* from, int64_t k, int64_t column, float* to, int64_t pitch, int64_t depth) const {
+    for (int64_t d = 0; d < depth;) {
+      const int64_t group = (k + d) / group_;
+      const int64_t end = std::min(depth, (group + 1) * group_ - k);
+      const auto at = static_cast<size_t>(group * shapes_.sizes.columns + column);
+      const float scale = scales_[at];
+      const float offset = offsets_[at];
+      for (; d < end; ++d) to[d * pitch] = (static_cast<float>(from[d]) + offset) * scale;
+    }
   }
 
   const Shapes& shapes_;

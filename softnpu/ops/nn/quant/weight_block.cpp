@@ -98,7 +98,75 @@ void multiply(const WeightBlock& block, float* sums) {
   all_rows<true>(block, sums);
 }
 
+// kRows rows times kColumns columns of values from `first` on.
+template <size_t kRows, size_t kColumns>
+HWY_INLINE void value_dots(const WeightBlock& block, const float* values, size_t first, float* HWY_RESTRICT sums) {
+  const Tag d;
+  const size_t lanes = hn::Lanes(d);
+  V sum[kRows][kColumns];
+  for (size_t m = 0; m < kRows; ++m) {
+    for (size_t n = 0; n < kColumns; ++n) sum[m][n] = hn::Zero(d);
+  }
+  const float* const columns = values + first * block.depth;
+  for (size_t k = 0; k < block.depth; k += lanes) {
+    const auto mask = hn::FirstN(d, block.depth - k);
+    const bool is_whole = k + lanes <= block.depth;
+    V x[kRows];
+    for (size_t m = 0; m < kRows; ++m) {
+      const float* const from = block.x + m * block.depth + k;
+      x[m] = is_whole ? hn::LoadU(d, from) : hn::MaskedLoad(mask, d, from);
+    }
+    for (size_t n = 0; n < kColumns; ++n) {
+      const float* const from = columns + n * block.depth + k;
+      const V w = is_whole ? hn::LoadU(d, from) : hn::MaskedLoad(mask, d, from);
+      for (size_t m = 0; m < kRows; ++m) sum[m][n] = hn::MulAdd(x[m], w, sum[m][n]);
+    }
+  }
+  for (size_t m = 0; m < kRows; ++m) {
+    for (size_t n = 0; n < kColumns; ++n) {
+      sums[m * kWeightColumns + first + n] = hn::GetLane(hn::SumOfLanes(d, sum[m][n]));
+    }
+  }
+}
+
+template <size_t kRows>
+HWY_INLINE void value_rows(const WeightBlock& block, const float* values, float* HWY_RESTRICT sums) {
+  constexpr size_t kColumns = HWY_TARGET <= HWY_AVX3 ? 4 : 2;  // 32 registers, or 16
+  size_t n = 0;
+  for (; n + kColumns <= block.columns; n += kColumns) value_dots<kRows, kColumns>(block, values, n, sums);
+  for (; n < block.columns; ++n) value_dots<kRows, 1>(block, values, n, sums);
+}
+
+void multiply_spread(const WeightBlock& block, const float* values, float* sums) {
+  switch (block.rows) {
+    case 1: return value_rows<1>(block, values, sums);
+    case 2: return value_rows<2>(block, values, sums);
+    case 3: return value_rows<3>(block, values, sums);
+    default: return value_rows<4>(block, values, sums);
+  }
+}
+
+void spread(const WeightBlock& block, float* values) {
+  const Tag d;
+  const size_t lanes = hn::Lanes(d);
+  for (size_t n = 0; n < block.columns; ++n, values += block.depth) {
+    const int8_t* const from = block.weights[n];
+    for (size_t g = 0, k = 0; g < block.groups; ++g) {
+      const size_t end = HWY_MIN(block.depth, k + block.group);
+      const size_t at = g * kWeightColumns + n;
+      const V scale = hn::Set(d, block.scales[at]);
+      const V offset = block.offsets == nullptr ? hn::Zero(d) : hn::Set(d, block.offsets[at]);
+      for (; k + lanes <= end; k += lanes) hn::StoreU(weight<true>(from + k, offset, scale), d, values + k);
+      for (; k < end; ++k) {
+        values[k] = (static_cast<float>(from[k]) + hn::GetLane(offset)) * hn::GetLane(scale);
+      }
+    }
+  }
+}
+
 MultiplyWeights kernel() { return &multiply; }
+MultiplyValues value_kernel() { return &multiply_spread; }
+SpreadWeights spreader() { return &spread; }
 
 void unpack(const uint8_t* from, size_t bytes, int8_t* to) {
   const hn::ScalableTag<uint8_t> d;
@@ -129,11 +197,23 @@ namespace softnpu {
 namespace {
 HWY_EXPORT(kernel);
 HWY_EXPORT(unpacker);
+HWY_EXPORT(value_kernel);
+HWY_EXPORT(spreader);
 }  // namespace
 
 MultiplyWeights multiply_weights() {
   limit_simd_targets();
   return HWY_DYNAMIC_DISPATCH(kernel)();
+}
+
+MultiplyValues multiply_values() {
+  limit_simd_targets();
+  return HWY_DYNAMIC_DISPATCH(value_kernel)();
+}
+
+SpreadWeights spread_weights() {
+  limit_simd_targets();
+  return HWY_DYNAMIC_DISPATCH(spreader)();
 }
 
 UnpackHalves unpack_halves() {

@@ -25,6 +25,12 @@ struct WeightBlock {
 using MultiplyWeights = void (*)(const WeightBlock& block, float* sums);
 MultiplyWeights multiply_weights();
 
+// The same of weights that spread_weights() wrote, [columns, depth]: for more rows than a block has.
+using MultiplyValues = void (*)(const WeightBlock& block, const float* values, float* sums);
+MultiplyValues multiply_values();
+using SpreadWeights = void (*)(const WeightBlock& block, float* values);
+SpreadWeights spread_weights();
+
 // Signed 4-bit numbers, two a byte, the lower half first, as one byte each.
 using UnpackHalves = void (*)(const uint8_t* from, size_t bytes, int8_t* to);
 UnpackHalves unpack_halves();

@@ -12,16 +12,6 @@ namespace {
 
 constexpr auto kColumns = static_cast<int64_t>(kWeightColumns);
 
-// Signed 4-bit elements from `element` on, one a byte.
-void unpack(const char* data, int64_t element, std::span<int8_t> to) {
-  const auto* from = reinterpret_cast<const uint8_t*>(data + element / 2);
-  size_t i = 0;
-  if (element % 2 != 0 && !to.empty()) to[i++] = static_cast<int8_t>(((*from++ >> 4) ^ 8) - 8);
-  const size_t whole = (to.size() - i) / 2;
-  unpack_halves()(from, whole, to.data() + i);
-  if ((to.size() - i) % 2 != 0) to.back() = static_cast<int8_t>(((from[whole] & 15) ^ 8) - 8);
-}
-
 // What one thread needs for kColumns columns.
 class Columns {
  public:
@@ -42,12 +32,30 @@ class Columns {
     if (!offsets_.empty()) weights_.offset.read(j, count, groups_, offsets_.data());
     for (int64_t c = 0; c < count; ++c) load(j + c, static_cast<size_t>(c));
     const auto depth = static_cast<size_t>(sizes_.depth);
-    const MultiplyWeights kernel = multiply_weights();
-    for (size_t i = 0; i < static_cast<size_t>(sizes_.rows); i += kWeightRows) {
-      const size_t rows = std::min(kWeightRows, static_cast<size_t>(sizes_.rows) - i);
-      kernel({x_ + i * depth, rows, depth, starts_, static_cast<size_t>(count), static_cast<size_t>(weights_.group),
-              groups_, scales_.data(), offsets_.empty() ? nullptr : offsets_.data()},
-             sums_.data() + i * kWeightColumns);
+    const auto all_rows = static_cast<size_t>(sizes_.rows);
+    WeightBlock block{x_,
+                      std::min(kWeightRows, all_rows),
+                      depth,
+                      starts_,
+                      static_cast<size_t>(count),
+                      static_cast<size_t>(weights_.group),
+                      groups_,
+                      scales_.data(),
+                      offsets_.empty() ? nullptr : offsets_.data()};
+    const bool is_spread = all_rows > kWeightRows;
+    if (is_spread) {
+      values_.resize(kWeightColumns * depth);
+      spread_weights()(block, values_.data());
+    }
+    for (size_t i = 0; i < all_rows; i += kWeightRows) {
+      block.x = x_ + i * depth;
+      block.rows = std::min(kWeightRows, all_rows - i);
+      float* const sums = sums_.data() + i * kWeightColumns;
+      if (is_spread) {
+        multiply_values()(block, values_.data(), sums);
+      } else {
+        multiply_weights()(block, sums);
+      }
     }
     return sums_.data();
   }
@@ -61,7 +69,7 @@ class Columns {
     }
     const auto depth = static_cast<size_t>(sizes_.depth);
     const std::span<int8_t> to = std::span(unpacked_).subspan(at * depth, depth);
-    unpack(weights_.data, begin, to);
+    unpack_int4(weights_.data, begin, to);
     starts_[at] = to.data();
   }
 
@@ -72,11 +80,21 @@ class Columns {
   size_t groups_;
   std::vector<float> scales_, offsets_;
   std::vector<int8_t> unpacked_;
+  std::vector<float> values_;
   std::vector<float> sums_;
   const int8_t* starts_[kWeightColumns] = {};
 };
 
 }  // namespace
+
+void unpack_int4(const char* data, int64_t element, std::span<int8_t> to) {
+  const auto* from = reinterpret_cast<const uint8_t*>(data + element / 2);
+  size_t i = 0;
+  if (element % 2 != 0 && !to.empty()) to[i++] = static_cast<int8_t>(((*from++ >> 4) ^ 8) - 8);
+  const size_t whole = (to.size() - i) / 2;
+  unpack_halves()(from, whole, to.data() + i);
+  if ((to.size() - i) % 2 != 0) to.back() = static_cast<int8_t>(((from[whole] & 15) ^ 8) - 8);
+}
 
 void WeightParameters::read(int64_t column, int64_t count, size_t groups, float* to) const {
   const char* from = data + column * column_step;

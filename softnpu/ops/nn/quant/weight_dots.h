@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "ops/blas/gemm/gemm.h"
 #include "ops/core/convert/element_rows.h"
@@ -27,6 +28,9 @@ struct ContiguousWeights {
   int64_t group = 1;          // elements of a column that share a scale
   WeightParameters scale, offset;
 };
+
+// Signed 4-bit elements from `element` on, one a byte.
+void unpack_int4(const char* data, int64_t element, std::span<int8_t> to);
 
 // Gives the sums of x (weight + offset) scale to `sink`, from row `first_row` of product `batch` on. `first` is the
 // element of the weights where column 0 begins. x: `sizes.rows` rows of `sizes.depth` floats.
