@@ -67,6 +67,12 @@ bool is_external(const EventRecord& record) {
   return (record.flags & ACL_EVENT_EXTERNAL) != 0 && record.event->mark() == nullptr;
 }
 
+// Adds what `add` does with an external event to the stream's graph, if it captures one.
+template <typename Add>
+Status capture_external(Add* add, const Stream& stream, const EventRecord& record, bool* is_captured) {
+  return is_external(record) ? add(stream, record.event, is_captured) : Status::ok();
+}
+
 // Fails if the event never will be complete.
 Status query(const EventRecord& record, bool* is_complete) {
   const uint64_t newest = record.event->newest();
@@ -97,11 +103,9 @@ aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
     std::shared_ptr<Stream> target;
     EventRecord record;
     SOFTNPU_RETURN_IF_ERROR(find_own(stream, event, &target, &record));
-    if (is_external(record)) {
-      bool is_captured = false;
-      const Status captured = capture_external_record(*target, record.event, &is_captured);
-      if (is_captured) return captured;
-    }
+    bool is_captured = false;
+    const Status captured = capture_external(softnpu::capture_external_record, *target, record, &is_captured);
+    if (is_captured) return captured;
     return target->record(std::move(record.event));
   });
 }
@@ -111,11 +115,9 @@ aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
     std::shared_ptr<Stream> target;
     EventRecord record;
     SOFTNPU_RETURN_IF_ERROR(find_own(stream, event, &target, &record));
-    if (is_external(record)) {
-      bool is_captured = false;
-      const Status captured = capture_external_reset(*target, record.event, &is_captured);
-      if (is_captured) return captured;
-    }
+    bool is_captured = false;
+    const Status captured = capture_external(softnpu::capture_external_reset, *target, record, &is_captured);
+    if (is_captured) return captured;
     SOFTNPU_RETURN_IF_ERROR(target->refuse_in_capture("aclrtResetEvent", "reset the event before the capture"));
     record.event->reset();
     return Status::ok();
@@ -127,11 +129,9 @@ aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
     std::shared_ptr<Stream> target;
     EventRecord record;
     SOFTNPU_RETURN_IF_ERROR(find(stream, event, &target, &record));
-    if (is_external(record)) {
-      bool is_captured = false;
-      const Status captured = capture_external_wait(*target, record.event, &is_captured);
-      if (is_captured) return captured;
-    }
+    bool is_captured = false;
+    const Status captured = capture_external(softnpu::capture_external_wait, *target, record, &is_captured);
+    if (is_captured) return captured;
     return target->wait(std::move(record.event));
   });
 }
