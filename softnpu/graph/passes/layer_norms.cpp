@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "graph/passes/editor.h"
+#include "graph/passes/means.h"
 #include "graph/passes/passes.h"
 
 namespace softnpu::graph {
@@ -26,15 +27,8 @@ class Recognizer {
   // The mean over the last dimensions; kNoValue if `id` is none.
   ValueId mean_of(ValueId id, size_t* dims) const {
     const Node* mean = edit_.producer(id, "ReduceMean");
-    if (mean == nullptr || !attribute(*mean, "keep_dims", false)) return kNoValue;
-    std::vector<int64_t> axes = edit_.integers(mean->inputs[1]);
-    std::ranges::sort(axes);
-    const size_t rank = edit_.dims(mean->inputs[0].value).size();
-    for (size_t i = 0; i < axes.size(); ++i) {
-      if (axes[i] != static_cast<int64_t>(rank - axes.size() + i)) return kNoValue;
-    }
-    *dims = axes.size();
-    return axes.empty() ? kNoValue : mean->inputs[0].value;
+    *dims = mean == nullptr ? 0 : mean_dims(edit_, *mean);
+    return *dims == 0 ? kNoValue : mean->inputs[0].value;
   }
 
   ValueId squared(ValueId id) const {

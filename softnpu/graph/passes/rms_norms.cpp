@@ -1,10 +1,10 @@
 // RMS norms that a model spells out: x / sqrt(mean(x^2) + epsilon) gamma over the last dimensions. A model of half
 // precision computes them in float32, as the operator does.
 
-#include <algorithm>
 #include <optional>
 
 #include "graph/passes/editor.h"
+#include "graph/passes/means.h"
 #include "graph/passes/passes.h"
 
 namespace softnpu::graph {
@@ -22,18 +22,6 @@ class Recognizer {
     double epsilon = 0;
     size_t dims = 0;  // how many dimensions are normalized
   };
-
-  // The number of last dimensions that a mean is over; 0 if it is over others.
-  size_t mean_dims(const Node& mean) const {
-    if (!attribute(mean, "keep_dims", false)) return 0;
-    std::vector<int64_t> axes = edit_.integers(mean.inputs[1]);
-    std::ranges::sort(axes);
-    const size_t rank = edit_.dims(mean.inputs[0].value).size();
-    for (size_t i = 0; i < axes.size(); ++i) {
-      if (axes[i] != static_cast<int64_t>(rank - axes.size() + i)) return 0;
-    }
-    return axes.size();
-  }
 
   bool is_square_of(ValueId id, ValueId x) const {
     const Node* node = edit_.producer(id);
@@ -64,7 +52,7 @@ class Recognizer {
       if (!epsilon.has_value() || mean == nullptr) continue;
       out->x = node.inputs[place].value;
       out->epsilon = *epsilon;
-      out->dims = mean_dims(*mean);
+      out->dims = mean_dims(edit_, *mean);
       if (out->dims > 0 && is_square_of(mean->inputs[0].value, out->x)) return true;
     }
     return false;
