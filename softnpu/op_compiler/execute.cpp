@@ -16,29 +16,11 @@ using softnpu::TypedCall;
 
 namespace {
 
-// The arguments of both functions.
-struct Arguments {
-  const char* type;
-  int input_count;
-  const aclTensorDesc* const* input_descs;
-  const aclDataBuffer* const* inputs;
-  int output_count;
-  const aclTensorDesc* const* output_descs;
-  const aclDataBuffer* const* outputs;
-  const aclopAttr* attributes;
-  aclopEngineType engine;
-  aclopCompileType compile_type;
-};
-
-Status read(const Arguments& arguments, TypedCall* call) {
+Status read(const softnpu::CallArguments& arguments, aclopEngineType engine, aclopCompileType compile_type,
+            TypedCall* call) {
   SOFTNPU_RETURN_IF_ERROR(require(arguments.type, "opType"));
-  SOFTNPU_RETURN_IF_ERROR(softnpu::check_kinds(arguments.engine, arguments.compile_type));
-  call->type = arguments.type;
-  SOFTNPU_RETURN_IF_ERROR(softnpu::read_tensors("input", arguments.input_count, arguments.input_descs, arguments.inputs,
-                                                softnpu::Reading::kAll, &call->inputs));
-  SOFTNPU_RETURN_IF_ERROR(softnpu::read_tensors("output", arguments.output_count, arguments.output_descs,
-                                                arguments.outputs, softnpu::Reading::kAll, &call->outputs));
-  return softnpu::read_attributes(arguments.attributes, &call->attributes);
+  SOFTNPU_RETURN_IF_ERROR(softnpu::check_kinds(engine, compile_type));
+  return softnpu::read_call(arguments, softnpu::Reading::kAll, call);
 }
 
 }  // namespace
@@ -51,8 +33,8 @@ aclError aclopCompileAndExecute(const char* opType, int numInputs, const aclTens
                                 const char* /*opPath*/, aclrtStream stream) {
   return api(__func__, [&]() -> Status {
     TypedCall call;
-    SOFTNPU_RETURN_IF_ERROR(read(
-        {opType, numInputs, inputDesc, inputs, numOutputs, outputDesc, outputs, attr, engineType, compileFlag}, &call));
+    SOFTNPU_RETURN_IF_ERROR(read({opType, numInputs, inputDesc, inputs, numOutputs, outputDesc, outputs, attr},
+                                 engineType, compileFlag, &call));
     return softnpu::launch(&call, stream);
   });
 }
@@ -64,8 +46,8 @@ aclError aclopCompileAndExecuteV2(const char* opType, int numInputs, aclTensorDe
                                   aclopCompileType compileFlag, const char* /*opPath*/, aclrtStream stream) {
   return api(__func__, [&]() -> Status {
     TypedCall call;
-    SOFTNPU_RETURN_IF_ERROR(read(
-        {opType, numInputs, inputDesc, inputs, numOutputs, outputDesc, outputs, attr, engineType, compileFlag}, &call));
+    SOFTNPU_RETURN_IF_ERROR(read({opType, numInputs, inputDesc, inputs, numOutputs, outputDesc, outputs, attr},
+                                 engineType, compileFlag, &call));
     SOFTNPU_RETURN_IF_ERROR(softnpu::launch(&call, stream));
     return softnpu::report_sizes(call.outputs, outputDesc, stream);
   });

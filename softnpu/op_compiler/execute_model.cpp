@@ -17,7 +17,9 @@
 #include "softnpu/operator_models.h"
 
 using softnpu::api;
+using softnpu::CallArguments;
 using softnpu::Handles;
+using softnpu::read_call;
 using softnpu::Reading;
 using softnpu::require;
 using softnpu::Status;
@@ -38,28 +40,6 @@ Handles<aclopHandle>& handles() {
   return instance.get();
 }
 
-// A call's arguments; without buffers for descriptions alone.
-struct Arguments {
-  const char* type;
-  int input_count;
-  const aclTensorDesc* const* input_descs;
-  const aclDataBuffer* const* inputs;
-  int output_count;
-  const aclTensorDesc* const* output_descs;
-  const aclDataBuffer* const* outputs;
-  const aclopAttr* attributes;
-};
-
-Status read(const Arguments& arguments, Reading reading, TypedCall* call) {
-  SOFTNPU_RETURN_IF_ERROR(require(arguments.type, "opType"));
-  call->type = arguments.type;
-  SOFTNPU_RETURN_IF_ERROR(softnpu::read_tensors("input", arguments.input_count, arguments.input_descs, arguments.inputs,
-                                                reading, &call->inputs));
-  SOFTNPU_RETURN_IF_ERROR(softnpu::read_tensors("output", arguments.output_count, arguments.output_descs,
-                                                arguments.outputs, reading, &call->outputs));
-  return softnpu::read_attributes(arguments.attributes, &call->attributes);
-}
-
 aclError set_model_dir(const char* folder) {
   return api("aclopSetModelDir", [&]() -> Status {
     static std::atomic<bool> was_set{false};
@@ -78,8 +58,8 @@ aclError load(const void* model, size_t size) {
   });
 }
 
-Status execute(const Arguments& arguments, aclrtStream stream, TypedCall* call) {
-  SOFTNPU_RETURN_IF_ERROR(read(arguments, Reading::kAll, call));
+Status execute(const CallArguments& arguments, aclrtStream stream, TypedCall* call) {
+  SOFTNPU_RETURN_IF_ERROR(read_call(arguments, Reading::kAll, call));
   SOFTNPU_RETURN_IF_ERROR(softnpu::find_operator_model(*call));
   return softnpu::launch(call, stream);
 }
@@ -111,8 +91,8 @@ aclError update_params(const char* type, int input_count, const aclTensorDesc* c
   return api("aclopUpdateParams", [&]() -> Status {
     TypedCall call;
     SOFTNPU_RETURN_IF_ERROR(
-        read({type, input_count, input_descs, nullptr, output_count, output_descs, nullptr, attributes},
-             Reading::kNoBuffers, &call));
+        read_call({type, input_count, input_descs, nullptr, output_count, output_descs, nullptr, attributes},
+                  Reading::kNoBuffers, &call));
     return softnpu::find_operator_model(call);
   });
 }
@@ -132,8 +112,8 @@ aclError create_handle(const char* type, int input_count, const aclTensorDesc* c
     SOFTNPU_RETURN_IF_ERROR(require(out, "handle"));
     auto made = std::make_shared<aclopHandle>();
     SOFTNPU_RETURN_IF_ERROR(
-        read({type, input_count, input_descs, nullptr, output_count, output_descs, nullptr, attributes},
-             Reading::kNoBuffers, &made->call));
+        read_call({type, input_count, input_descs, nullptr, output_count, output_descs, nullptr, attributes},
+                  Reading::kNoBuffers, &made->call));
     SOFTNPU_RETURN_IF_ERROR(softnpu::find_operator_model(made->call));
     SOFTNPU_RETURN_IF_ERROR(copy_descs(input_count, input_descs, &made->inputs));
     SOFTNPU_RETURN_IF_ERROR(copy_descs(output_count, output_descs, &made->outputs));
@@ -178,8 +158,8 @@ aclError aclopCompile(const char* opType, int numInputs, const aclTensorDesc* co
   return api(__func__, [&]() -> Status {
     TypedCall call;
     SOFTNPU_RETURN_IF_ERROR(softnpu::check_kinds(engineType, compileFlag));
-    SOFTNPU_RETURN_IF_ERROR(read({opType, numInputs, inputDesc, nullptr, numOutputs, outputDesc, nullptr, attr},
-                                 Reading::kNoBuffers, &call));
+    SOFTNPU_RETURN_IF_ERROR(read_call({opType, numInputs, inputDesc, nullptr, numOutputs, outputDesc, nullptr, attr},
+                                      Reading::kNoBuffers, &call));
     SOFTNPU_RETURN_IF_ERROR(softnpu::compile(call));
     softnpu::add_operator_model(std::move(call));
     return Status::ok();

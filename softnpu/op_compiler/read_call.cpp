@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "ascendcl/data_buffer.h"
+#include "base/border.h"
 #include "base/checked.h"
 #include "nnopbase/format.h"
 
@@ -138,6 +139,16 @@ Status read_attributes(const aclopAttr* attributes, std::shared_ptr<const aclopA
   // A copy: the program may change its attributes while this call is compiled.
   *out = found == nullptr ? std::make_shared<aclopAttr>() : std::make_shared<aclopAttr>(*found);
   return Status::ok();
+}
+
+Status read_call(const CallArguments& arguments, Reading reading, TypedCall* call) {
+  SOFTNPU_RETURN_IF_ERROR(require(arguments.type, "opType"));
+  call->type = arguments.type;
+  SOFTNPU_RETURN_IF_ERROR(
+      read_tensors("input", arguments.input_count, arguments.input_descs, arguments.inputs, reading, &call->inputs));
+  SOFTNPU_RETURN_IF_ERROR(read_tensors("output", arguments.output_count, arguments.output_descs, arguments.outputs,
+                                       reading, &call->outputs));
+  return read_attributes(arguments.attributes, &call->attributes);
 }
 
 Status check_kinds(aclopEngineType engine, aclopCompileType compile_type) {

@@ -25,6 +25,20 @@ Status read_tensors(const char* role, std::span<const aclTensorDesc> descs, cons
 // Null means no attributes.
 Status read_attributes(const aclopAttr* attributes, std::shared_ptr<const aclopAttr>* out);
 
+// A call's arguments; without buffers for descriptions alone.
+struct CallArguments {
+  const char* type;
+  int input_count;
+  const aclTensorDesc* const* input_descs;
+  const aclDataBuffer* const* inputs;
+  int output_count;
+  const aclTensorDesc* const* output_descs;
+  const aclDataBuffer* const* outputs;
+  const aclopAttr* attributes;
+};
+// Reads all of them.
+Status read_call(const CallArguments& arguments, Reading reading, TypedCall* call);
+
 Status check_kinds(aclopEngineType engine, aclopCompileType compile_type);
 
 // Everything of the call except addresses: equal keys mean the same compiled operator.
