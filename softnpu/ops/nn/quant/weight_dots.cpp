@@ -43,6 +43,8 @@ class Columns {
                       scales_.data(),
                       offsets_.empty() ? nullptr : offsets_.data()};
     const bool is_spread = all_rows > kWeightRows;
+    const MultiplyWeights kernel = multiply_weights();
+    const MultiplyValues value_kernel = multiply_values();
     if (is_spread) {
       values_.resize(kWeightColumns * depth);
       spread_weights()(block, values_.data());
@@ -52,9 +54,9 @@ class Columns {
       block.rows = std::min(kWeightRows, all_rows - i);
       float* const sums = sums_.data() + i * kWeightColumns;
       if (is_spread) {
-        multiply_values()(block, values_.data(), sums);
+        value_kernel(block, values_.data(), sums);
       } else {
-        multiply_weights()(block, sums);
+        kernel(block, sums);
       }
     }
     return sums_.data();
