@@ -17,7 +17,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 import chat
 from llama.captured import CapturedSteps
-from llama.model import Cache, Llama, Step
+from llama.model import Cache, Llama, Step, prompt_mask
 from llama.weights import from_transformers
 
 BLOCK_SIZE = 16
@@ -47,7 +47,7 @@ class Generator:
         self._free = list(range(pages))
         self._known: dict[tuple[int, ...], int] = {}  # the tokens up to a page's end, and the page
         self._uses = [0] * pages
-        self._mask = torch.ones(2048, 2048, dtype=torch.bool, device=self.device).triu(1)
+        self._mask = prompt_mask(self.device)
         self._captured = CapturedSteps(model, self.cache) if captures else None
         self.reused = 0  # tokens that were found in the cache
 

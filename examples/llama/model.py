@@ -55,6 +55,11 @@ class Step:
     mask: Tensor | None
 
 
+def prompt_mask(device: torch.device | str) -> Tensor:
+    """The mask of a step that has prompts."""
+    return torch.ones(2048, 2048, dtype=torch.bool, device=device).triu(1)
+
+
 class Cache:
     """Keys and values of all layers in pages of ``block_size`` positions."""
 

@@ -15,7 +15,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 import chat
 from llama.generate import BLOCK_SIZE
-from llama.model import Cache, Llama, Step
+from llama.model import Cache, Llama, Step, prompt_mask
 from llama.quantized import quantize
 from llama.weights import from_transformers
 
@@ -35,7 +35,7 @@ def negative_logarithms(model: Llama, tokens: list[int], window: int = 256) -> t
     found = []
     pages = math.ceil(window / BLOCK_SIZE)
     cache = Cache(model.config, pages, BLOCK_SIZE, model.embeddings.weight.dtype, str(device))
-    mask = torch.ones(2048, 2048, dtype=torch.bool, device=device).triu(1)
+    mask = prompt_mask(device)
     for begin in range(0, len(tokens) - 1, window):
         part = torch.tensor(tokens[begin : begin + window], device=device)
         count = len(part)
