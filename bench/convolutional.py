@@ -9,24 +9,24 @@ def _norm_and_relu(channels: int, activation: type[nn.Module] = nn.ReLU) -> list
 
 
 def _convolution(
-    read: int, made: int, kernel: int = 3, stride: int = 1, groups: int = 1
+    read: int, result: int, kernel: int = 3, stride: int = 1, groups: int = 1
 ) -> nn.Conv2d:
-    return nn.Conv2d(read, made, kernel, stride, kernel // 2, groups=groups, bias=False)
+    return nn.Conv2d(read, result, kernel, stride, kernel // 2, groups=groups, bias=False)
 
 
 class _Residual(nn.Module):
     """Two convolutions of 3 x 3 and what goes round them."""
 
-    def __init__(self, read: int, made: int, stride: int) -> None:
+    def __init__(self, read: int, result: int, stride: int) -> None:
         super().__init__()
         self.body = nn.Sequential(
-            _convolution(read, made, stride=stride),
-            *_norm_and_relu(made),
-            _convolution(made, made),
-            nn.BatchNorm2d(made),
+            _convolution(read, result, stride=stride),
+            *_norm_and_relu(result),
+            _convolution(result, result),
+            nn.BatchNorm2d(result),
         )
-        same = read == made and stride == 1
-        shortcut = [] if same else [_convolution(read, made, 1, stride), nn.BatchNorm2d(made)]
+        same = read == result and stride == 1
+        shortcut = [] if same else [_convolution(read, result, 1, stride), nn.BatchNorm2d(result)]
         self.shortcut = nn.Sequential(*shortcut)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -37,9 +37,9 @@ def resnet18() -> nn.Module:
     """He and others 2015, 11.7 M parameters; images of 224 x 224."""
     layers = [_convolution(3, 64, 7, 2), *_norm_and_relu(64), nn.MaxPool2d(3, 2, 1)]
     read = 64
-    for made, stride in ((64, 1), (128, 2), (256, 2), (512, 2)):
-        layers += [_Residual(read, made, stride), _Residual(made, made, 1)]
-        read = made
+    for result, stride in ((64, 1), (128, 2), (256, 2), (512, 2)):
+        layers += [_Residual(read, result, stride), _Residual(result, result, 1)]
+        read = result
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 1000))
 
 
@@ -47,10 +47,10 @@ def vgg11() -> nn.Module:
     """Simonyan and Zisserman 2014, its features with batch norm and one linear layer; images of 224 x 224."""
     layers: list[nn.Module] = []
     read = 3
-    for made, pooled in ((64, True), (128, True), (256, False), (256, True), (512, False), (512, True), (512, False), (512, True)):  # fmt: skip
-        layers += [_convolution(read, made), *_norm_and_relu(made)]
+    for result, pooled in ((64, True), (128, True), (256, False), (256, True), (512, False), (512, True), (512, False), (512, True)):  # fmt: skip
+        layers += [_convolution(read, result), *_norm_and_relu(result)]
         layers += [nn.MaxPool2d(2)] if pooled else []
-        read = made
+        read = result
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 1000))
 
 
@@ -63,9 +63,9 @@ class UNet(nn.Module):
         """Random weights."""
         super().__init__()
 
-        def pair(read: int, made: int) -> nn.Sequential:
-            first, second = _convolution(read, made), _convolution(made, made)
-            return nn.Sequential(first, *_norm_and_relu(made), second, *_norm_and_relu(made))
+        def pair(read: int, result: int) -> nn.Sequential:
+            first, second = _convolution(read, result), _convolution(result, result)
+            return nn.Sequential(first, *_norm_and_relu(result), second, *_norm_and_relu(result))
 
         first, middle, last = self.CHANNELS
         self.down = nn.ModuleList([pair(3, first), pair(first, middle)])
@@ -90,17 +90,21 @@ class UNet(nn.Module):
 class _Inverted(nn.Module):
     """Wider, each channel on its own, narrower."""
 
-    def __init__(self, read: int, made: int, stride: int, factor: int) -> None:
+    def __init__(self, read: int, result: int, stride: int, factor: int) -> None:
         super().__init__()
-        wide = read * factor
-        first = [_convolution(read, wide, 1), *_norm_and_relu(wide, nn.ReLU6)] if factor > 1 else []
-        self.adds = read == made and stride == 1
+        widened = read * factor
+        first = (
+            [_convolution(read, widened, 1), *_norm_and_relu(widened, nn.ReLU6)]
+            if factor > 1
+            else []
+        )
+        self.adds = read == result and stride == 1
         self.body = nn.Sequential(
             *first,
-            _convolution(wide, wide, stride=stride, groups=wide),
-            *_norm_and_relu(wide, nn.ReLU6),
-            _convolution(wide, made, 1),
-            nn.BatchNorm2d(made),
+            _convolution(widened, widened, stride=stride, groups=widened),
+            *_norm_and_relu(widened, nn.ReLU6),
+            _convolution(widened, result, 1),
+            nn.BatchNorm2d(result),
         )
 
     def forward(self, x: Tensor) -> Tensor:
@@ -112,10 +116,10 @@ def mobilenet_v2() -> nn.Module:
     layers: list[nn.Module] = [_convolution(3, 32, 3, 2), *_norm_and_relu(32, nn.ReLU6)]
     read = 32
     stages = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))  # fmt: skip
-    for factor, made, count, stride in stages:
+    for factor, result, count, stride in stages:
         for i in range(count):
-            layers.append(_Inverted(read, made, stride if i == 0 else 1, factor))
-            read = made
+            layers.append(_Inverted(read, result, stride if i == 0 else 1, factor))
+            read = result
     layers += [_convolution(read, 1280, 1), *_norm_and_relu(1280, nn.ReLU6)]
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(1280, 1000))
 

@@ -47,9 +47,9 @@ def _norms(rows: int, size: int) -> dict[str, Pair]:
     images, weight, bias = _of(8, 64, 28, 28), _of(64), _of(64)
 
     def dynamic(y: Tensor) -> tuple[Tensor, Tensor]:
-        wide = y.float()
-        scales = wide.abs().amax(-1, keepdim=True) / 127
-        return (wide / scales).round().clamp(-128, 127).to(torch.int8), scales.squeeze(-1)
+        widened = y.float()
+        scales = widened.abs().amax(-1, keepdim=True) / 127
+        return (widened / scales).round().clamp(-128, 127).to(torch.int8), scales.squeeze(-1)
 
     def static(y: Tensor) -> Tensor:
         return (y.float() / scale).round().clamp(-128, 127).to(torch.int8)

@@ -17,7 +17,7 @@ _SCHEDULES = ["eager", "late", *(f"seed:{seed}" for seed in range(20))]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Outcome:
     """What checked mode said about one labelled kernel."""
 
     name: str
@@ -36,17 +36,17 @@ class Recall:
     alarms: int = 0
 
 
-def read(lines: Iterable[str]) -> list[Verdict]:
+def read(lines: Iterable[str]) -> list[Outcome]:
     """The lines that the program ``kernel_checks`` prints."""
     verdicts = []
     for line in lines:
         name, check, variant, found, *_ = line.split("\t")
         checks = () if found == "-" else tuple(found.split(","))
-        verdicts.append(Verdict(name, check, variant == "bug", checks))
+        verdicts.append(Outcome(name, check, variant == "bug", checks))
     return verdicts
 
 
-def recall(verdicts: Iterable[Verdict]) -> dict[str, Recall]:
+def recall(verdicts: Iterable[Outcome]) -> dict[str, Recall]:
     """Counts by check. A twin's report is an alarm of the check that the twin is for."""
     counts: dict[str, Recall] = {}
     for verdict in verdicts:

@@ -20,7 +20,7 @@ def _pairs(dtype: torch.dtype) -> dict[str, tuple[Callable[[], object], Callable
     heads = x.view(1, _ROWS, _HEADS, -1)
     angles = torch.rand(_ROWS, heads.shape[-1] // 2, device="npu") * 6
     cos, sin = angles.cos().to(dtype), angles.sin().to(dtype)
-    wide_cos, wide_sin = (torch.cat([t, t], -1)[None, :, None] for t in (cos, sin))
+    widened_cos, widened_sin = (torch.cat([t, t], -1)[None, :, None] for t in (cos, sin))
     images = torch.rand(8, 3, 1080, 1920, dtype=dtype, device="npu")
     return {
         "add": (lambda: kernels.add(x, y), lambda: torch.add(x, y)),
@@ -32,7 +32,7 @@ def _pairs(dtype: torch.dtype) -> dict[str, tuple[Callable[[], object], Callable
         "swiglu": (lambda: kernels.swiglu(x, y), lambda: torch_npu.npu_swiglu(both)),
         "rope": (
             lambda: kernels.rope(heads, cos, sin),
-            lambda: torch_npu.npu_rotary_mul(heads, wide_cos, wide_sin),
+            lambda: torch_npu.npu_rotary_mul(heads, widened_cos, widened_sin),
         ),
         "sepia": (
             lambda: kernels.sepia(images),

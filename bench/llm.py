@@ -78,8 +78,8 @@ def llm() -> list[Row]:
         Row("step as a graph", _step(model, 16, captures=True), plain, 5, "npu eager"),
     ]  # fmt: skip
     rows += [
-        Row(f"step of {form}", _step(quantize(from_transformers(reference), form), 16), plain, 5, "npu float32")
-        for form in ("w8a8", "w8a16", "w4a16")
+        Row(f"step of {variant}", _step(quantize(from_transformers(reference), variant), 16), plain, 5, "npu float32")
+        for variant in ("w8a8", "w8a16", "w4a16")
     ]  # fmt: skip
     half = from_transformers(reference, dtype=torch.bfloat16)
     return [*rows, Row("step of bfloat16", _step(half, 16), plain, 5, "npu float32")]

@@ -124,11 +124,11 @@ def limits() -> list[Row]:
 Work = Callable[..., Tensor]
 
 
-def language(made: Callable[[Work], Work] = lambda work: work) -> list[Row]:
-    """What stands between the products of a decoder; on the CPU ``made`` of each of them is called."""
+def language(created: Callable[[Work], Work] = lambda work: work) -> list[Row]:
+    """What stands between the products of a decoder; on the CPU ``created`` of each of them is called."""
 
     def of(device: str, work: Work) -> Work:
-        return made(work) if device == "cpu" else work
+        return created(work) if device == "cpu" else work
 
     def rms(device: str, fused: bool, trained: bool) -> Callable[[], object]:
         x, weight = _normal(1, TOKENS, WIDTH, device=device), _normal(WIDTH, device=device)

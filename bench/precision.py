@@ -44,11 +44,13 @@ def _gradient(
     return torch.autograd.grad(forward(*given(operand)), operand, gradient)[0]
 
 
-def _convolution(batch: int, read: int, made: int, size: int, kernel: int, stride: int = 1) -> dict:
+def _convolution(
+    batch: int, read: int, result: int, size: int, kernel: int, stride: int = 1
+) -> dict:
     image = torch.randn(batch, read, size, size)
-    weight = torch.randn(made, read, kernel, kernel) / (read * kernel * kernel) ** 0.5
+    weight = torch.randn(result, read, kernel, kernel) / (read * kernel * kernel) ** 0.5
     options = {"stride": stride, "padding": kernel // 2}
-    name = f"{kernel} x {kernel}, {read} -> {made} channels, {batch} x {size} x {size}"
+    name = f"{kernel} x {kernel}, {read} -> {result} channels, {batch} x {size} x {size}"
     forward = lambda x, w: F.conv2d(x, w, **options)  # noqa: E731
     gradient = torch.randn_like(forward(image, weight))
     return {

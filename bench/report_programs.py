@@ -78,13 +78,13 @@ def loader(faulty: bool) -> Step:
 def ai_cpu(faulty: bool) -> Step:
     """Calls an operator that the device has no kernel for."""
     model, x = _work(256, 2), torch.randn(256, 256, device="npu")
-    wide = torch.randn(96, 96, device="npu")
+    widened = torch.randn(96, 96, device="npu")
 
     @torch.no_grad()
     def step() -> None:
         model(x)
         if faulty:
-            torch.linalg.svdvals(wide)  # planted ai_cpu
+            torch.linalg.svdvals(widened)  # planted ai_cpu
         torch.npu.synchronize()
 
     return step

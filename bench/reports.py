@@ -82,13 +82,13 @@ def measure() -> list[Measured]:
         found = recorded(program(True)).recommendations  # type: ignore[attr-defined]
         saved = saved_share(program)
         first = found[0] if found else None
-        is_named = first is not None and first.place == planted_line(name)
+        is_named = first is not None and first.location == planted_line(name)
         is_right = is_named and saved >= _LEAST_OF_PREDICTION * first.share  # type: ignore[union-attr]
         failed += [] if is_right else [name]
         table.add_row(
             name,
             first.fault if first else "none",
-            first.place.rpartition("/")[2] if first else "",
+            first.location.rpartition("/")[2] if first else "",
             f"{100 * first.share:.0f} %" if first else "",
             f"{100 * saved:.0f} %",
             "yes" if is_right else "NO",
@@ -96,7 +96,7 @@ def measure() -> list[Measured]:
     for name, program in TUNED.items():
         found = recorded(program(False)).recommendations  # type: ignore[attr-defined]
         failed += [name] if found else []
-        text = "; ".join(f"{r.fault} {r.place.rpartition('/')[2]} {r.share:.0%}" for r in found)
+        text = "; ".join(f"{r.fault} {r.location.rpartition('/')[2]} {r.share:.0%}" for r in found)
         table.add_row(name, text or "none", "", "", "", "NO" if found else "yes")
     Console(width=140).print(table)
     if failed:

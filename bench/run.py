@@ -135,8 +135,8 @@ def alloc() -> list[Measured]:
 
     def mixed(device: str) -> None:
         alive: list[torch.Tensor | None] = [None] * 32
-        for nbytes, place in trace:
-            alive[place] = empty(nbytes, device)
+        for nbytes, location in trace:
+            alive[location] = empty(nbytes, device)
 
     def many(device: str) -> None:
         alive = [empty(256, device) for _ in range(10_000)]

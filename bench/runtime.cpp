@@ -191,17 +191,17 @@ void operators() {
   };
   aclrtStream stream = nullptr;
   check(aclrtCreateStream(&stream));
-  aclTensor* made[3] = {};
+  aclTensor* result[3] = {};
   const auto describe = [&] {
-    for (int i = 0; i < 3; ++i) made[i] = tensor(memory[i]);
+    for (int i = 0; i < 3; ++i) result[i] = tensor(memory[i]);
   };
   const auto destroy = [&] {
-    for (const aclTensor* t : made) check(aclDestroyTensor(t));
+    for (const aclTensor* t : result) check(aclDestroyTensor(t));
   };
   const auto run = [&] {
     uint64_t bytes = 0;
     aclOpExecutor* executor = nullptr;
-    check(aclnnMaskedScaleGetWorkspaceSize(made[0], made[1], 2, made[2], &bytes, &executor));
+    check(aclnnMaskedScaleGetWorkspaceSize(result[0], result[1], 2, result[2], &bytes, &executor));
     check(aclnnMaskedScale(nullptr, 0, executor, stream));
   };
   std::vector<float> host(size_t{3} * kElements);

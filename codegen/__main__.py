@@ -54,7 +54,7 @@ def main(arguments: list[str]) -> int:
     rest = tuple(without_entry(found.custom, settings.schemas))
     on_cpu = parse.operators(settings, functions, found.aclnn)
     boxed_here = (o.name for o in on_cpu if o.route is Route.BOXED)
-    by_key = {"PrivateUse1": tuple(settings.as_on_cpu.intersection(boxed_here))}
+    by_key = {"PrivateUse1": tuple(settings.boxed_composite.intersection(boxed_here))}
     for npu, cpu in DERIVED_KEYS.items():
         kernels = parse.kernels_of(cpu, functions)
         by_key[npu] = tuple(k for k in kernels if k not in settings.supported_derived)

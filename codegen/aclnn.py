@@ -21,15 +21,15 @@ from codegen.model import (
     Argument,
     Attribute,
     Entry,
-    Form,
     Kernel,
     Member,
+    Variant,
 )
 
 _FORMS = {
-    SchemaKind.functional: Form.FUNCTIONAL,
-    SchemaKind.inplace: Form.INPLACE,
-    SchemaKind.out: Form.OUT,
+    SchemaKind.functional: Variant.FUNCTIONAL,
+    SchemaKind.inplace: Variant.INPLACE,
+    SchemaKind.out: Variant.OUT,
 }
 
 # Operators over an iterator whose results are truth values.
@@ -278,16 +278,18 @@ class _Resolver:
             None if when is None else self._writer().function("conditions", when, self.entry.call)
         )
 
-    def members(self, takes: Callable[[str], str], as_on_cpu: frozenset[str]) -> Iterator[Member]:
+    def members(
+        self, takes: Callable[[str], str], boxed_composite: frozenset[str]
+    ) -> Iterator[Member]:
         """The forms that are registered."""
         for function in self.group:
             name = str(function.func.name)
             yield Member(
                 operator=name,
-                form=_FORMS[function.func.kind()],
+                variant=_FORMS[function.func.kind()],
                 kernel=signature_kernel(function),
                 is_composite=self.schemas.runs_as(function) != "cpu",
-                as_on_cpu=name in as_on_cpu,
+                boxed_composite=name in boxed_composite,
                 arguments=_arguments(function),
                 outputs=_outputs(function),
                 takes=takes(name),
@@ -295,7 +297,7 @@ class _Resolver:
 
 
 def _resolve(
-    resolver: _Resolver, takes: Callable[[str], str], as_on_cpu: frozenset[str]
+    resolver: _Resolver, takes: Callable[[str], str], boxed_composite: frozenset[str]
 ) -> AclnnOperator:
     rule, header = resolver.rule()
     return AclnnOperator(
@@ -312,7 +314,7 @@ def _resolve(
         same_dtype=resolver.entry.same_dtype,
         when=resolver.condition(),
         keeps_format=resolver.entry.keeps_format,
-        members=tuple(resolver.members(takes, as_on_cpu)),
+        members=tuple(resolver.members(takes, boxed_composite)),
     )
 
 
@@ -320,7 +322,7 @@ def resolve(
     entries: tuple[Entry, ...],
     parsed: ParsedYaml,
     takes: Callable[[str], str] = lambda _: "",
-    as_on_cpu: frozenset[str] = frozenset(),
+    boxed_composite: frozenset[str] = frozenset(),
 ) -> tuple[AclnnOperator, ...]:
     """The entries with what torch's schemas add to them.
 
@@ -331,5 +333,5 @@ def resolve(
     found = []
     for entry in entries:
         with errors_in(entry.file):
-            found.append(_resolve(_Resolver(entry, schemas), takes, as_on_cpu))
+            found.append(_resolve(_Resolver(entry, schemas), takes, boxed_composite))
     return tuple(found)

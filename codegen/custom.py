@@ -29,17 +29,17 @@ from codegen.model import (
     CustomOperator,
     Described,
     Documentation,
-    Form,
     Formula,
     Gradients,
     Kind,
     Property,
+    Variant,
 )
 
 _FORMS = {
-    SchemaKind.functional: Form.FUNCTIONAL,
-    SchemaKind.inplace: Form.INPLACE,
-    SchemaKind.out: Form.OUT,
+    SchemaKind.functional: Variant.FUNCTIONAL,
+    SchemaKind.inplace: Variant.INPLACE,
+    SchemaKind.out: Variant.OUT,
 }
 _PYTHON_TYPES = {
     BaseTy.Tensor: "Tensor",
@@ -160,11 +160,11 @@ class _Resolver:
     def __init__(self, entry: CustomEntry, schemas: Mapping[str, FunctionSchema]) -> None:
         self.entry, self.schemas = entry, schemas
         self.schema = schemas[entry.func]
-        self.form = _FORMS[self.schema.kind()]
+        self.variant = _FORMS[self.schema.kind()]
         self.types = {a.name: a.type for a in self.schema.arguments.flat_all}
         self.tensors = [name for name, type_ in self.types.items() if type_.is_tensor_like()]
         self.outs = [a.name for a in self.schema.arguments.out]
-        self.count = 0 if self.form is Form.INPLACE else len(self.schema.returns)
+        self.count = 0 if self.variant is Variant.INPLACE else len(self.schema.returns)
 
     def _error(self, text: str, line: int | None = None) -> EntryError:
         return EntryError(self.entry.line if line is None else line, text)
@@ -287,7 +287,7 @@ class _Resolver:
         """The formulas with what they read."""
         if not self.entry.gradients:
             return None
-        if self.form is not Form.FUNCTIONAL:
+        if self.variant is not Variant.FUNCTIONAL:
             raise self._error(
                 f"'{self.entry.func}' writes a tensor in place and takes no 'autograd'"
             )
@@ -341,13 +341,13 @@ class _Resolver:
 
     def functional(self) -> str | None:
         """The operator with the same signature that writes nothing."""
-        if self.form is Form.FUNCTIONAL:
+        if self.variant is Variant.FUNCTIONAL:
             return None
         signature = self.schema.signature()
         found: Iterator[str] = (
             name
             for name, other in self.schemas.items()
-            if _FORMS[other.kind()] is Form.FUNCTIONAL and other.signature() == signature
+            if _FORMS[other.kind()] is Variant.FUNCTIONAL and other.signature() == signature
         )
         return next(found, None)
 
@@ -373,7 +373,7 @@ def _resolve(entry: CustomEntry, schemas: Mapping[str, FunctionSchema]) -> Custo
         name=entry.func,
         schema=re.sub(r"\bself\b", "input", str(schema)),
         function=cpp.name(schema, faithful_name_for_out_overloads=True),
-        form=resolver.form,
+        variant=resolver.variant,
         returns=dispatcher.returns_type(schema.returns).cpp_type(),
         python_returns=python_returns(schema.returns),
         arguments=resolver.arguments(),

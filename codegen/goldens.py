@@ -28,7 +28,7 @@ def goldens() -> dict[str, str]:
         **aicpu.unboxed(
             [operator for operator in on_cpu if operator.name in ON_CPU], 1, ("exp", "sum")
         ),
-        **boxed.boxed({"PrivateUse1": tuple(found.settings.as_on_cpu)}),
+        **boxed.boxed({"PrivateUse1": tuple(found.settings.boxed_composite)}),
         **custom_files(found.custom, found.settings.cpp_namespace),
         **unimplemented.unimplemented(rest),
         **python.python(found.custom, rest),
@@ -38,11 +38,11 @@ def goldens() -> dict[str, str]:
 
 def main() -> int:
     """Writes the files and removes those that nothing makes any more."""
-    made = goldens()
+    result = goldens()
     for old in FOLDER.glob("*.golden"):
-        if old.name not in made:
+        if old.name not in result:
             old.unlink()
-    for name, text in made.items():
+    for name, text in result.items():
         (FOLDER / name).write_text(text)
     return 0
 

@@ -132,12 +132,12 @@ class Settings:
     autograd: frozenset[str]  # written by hand with their derivatives, under AutogradPrivateUse1
     symint: frozenset[str]  # of those written by hand: they take SymInts
     boxed: frozenset[str]  # CPU kernels that stay with the boxed fallback
-    as_on_cpu: frozenset[str]  # decomposed by PyTorch, but boxed here
+    boxed_composite: frozenset[str]  # decomposed by PyTorch, but boxed here
     decomposed: frozenset[str]  # by PyTorch as for other devices, in place of the CPU's kernel
     takes_cpu_tensors: frozenset[str]  # CPU tensors may stand beside npu tensors
-    dense_on_cpu: frozenset[str]  # CPU kernels that read strided tensors as if they were dense
-    dense_weights_on_cpu: frozenset[str]  # those that read optional ones so
-    dense_lists_on_cpu: frozenset[str]  # those that read and write lists so
+    cpu_reads_dense: frozenset[str]  # CPU kernels that read strided tensors as if they were dense
+    cpu_reads_dense_weights: frozenset[str]  # those that read optional ones so
+    cpu_reads_dense_lists: frozenset[str]  # those that read and write lists so
     streaming_on_cpu: frozenset[str]  # that take no memory for each element of an expanded tensor
     official: tuple[Entry, ...] = ()  # run by aclnn functions
     custom: tuple[CustomEntry, ...] = ()  # operators of namespace npu
@@ -147,11 +147,11 @@ class Settings:
         """The enumerator of aicpu::Takes for an operator's CPU kernel; empty for the plain rule."""
         if name in self.takes_cpu_tensors:
             return "kCpuIndices"
-        if name in self.dense_weights_on_cpu:
+        if name in self.cpu_reads_dense_weights:
             return "kDenseWeights"
-        if name in self.dense_lists_on_cpu:
+        if name in self.cpu_reads_dense_lists:
             return "kDenseLists"
-        return "kDense" if name in self.dense_on_cpu else ""
+        return "kDense" if name in self.cpu_reads_dense else ""
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ class Operator:
     takes: str = ""  # an enumerator of aicpu::Takes
 
 
-class Form(Enum):
+class Variant(Enum):
     """What a member of an aclnn operator does with its outputs."""
 
     FUNCTIONAL = "functional"
@@ -203,10 +203,10 @@ class Member:
     """One operator that an aclnn operator registers."""
 
     operator: str  # "add_.Tensor"
-    form: Form
+    variant: Variant
     kernel: Kernel  # what runs where aclnn does not take the call
     is_composite: bool  # that is PyTorch's own composition, not a CPU kernel
-    as_on_cpu: bool  # which asks what device it is on, and has to see CPU tensors
+    boxed_composite: bool  # which asks what device it is on, and has to see CPU tensors
     arguments: tuple[Argument, ...]
     outputs: tuple[str, ...]  # of OUT, among the arguments
     takes: str = ""  # an enumerator of aicpu::Takes
@@ -318,7 +318,7 @@ class CustomOperator:
     name: str  # "npu_transpose.out"
     schema: str  # as it is registered
     function: str  # C++ name: "npu_transpose_outf"
-    form: Form
+    variant: Variant
     returns: str  # C++ type
     python_returns: str
     arguments: tuple[CustomArgument, ...]

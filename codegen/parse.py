@@ -20,8 +20,8 @@ from codegen.model import AclnnOperator, CustomOperator, Kernel, Operator, Route
 from codegen.official import check_entries
 
 _LISTS = (
-    "supported", "supported_derived", "autograd", "symint", "boxed", "as_on_cpu", "decomposed", "takes_cpu_tensors",
-    "dense_on_cpu", "dense_weights_on_cpu", "dense_lists_on_cpu", "streaming_on_cpu",
+    "supported", "supported_derived", "autograd", "symint", "boxed", "boxed_composite", "decomposed", "takes_cpu_tensors",
+    "cpu_reads_dense", "cpu_reads_dense_weights", "cpu_reads_dense_lists", "streaming_on_cpu",
 )  # fmt: skip
 _TEXTS = ("backend", "cpp_namespace")
 _KEYS = (*_TEXTS, *_LISTS, *SECTIONS, "families")
@@ -96,8 +96,8 @@ def read_settings(path: Path, functions: ParsedYaml) -> Settings:
     known = {str(f.func.name) for f in functions.native_functions}
     lists = {key: frozenset(_names(path, key, nodes.get(key), known)) for key in _LISTS}
     routed = (
-        "boxed", "as_on_cpu", "decomposed", "takes_cpu_tensors", "dense_on_cpu", "dense_weights_on_cpu",
-        "dense_lists_on_cpu",
+        "boxed", "boxed_composite", "decomposed", "takes_cpu_tensors", "cpu_reads_dense", "cpu_reads_dense_weights",
+        "cpu_reads_dense_lists",
     )  # fmt: skip
     both = lists["supported"] & frozenset().union(*(lists[key] for key in routed))
     if both:
@@ -121,7 +121,7 @@ def aclnn_operators(settings: Settings, parsed: ParsedYaml) -> tuple[AclnnOperat
         ParseError: an entry does not fit its schema, or an operator has another route as well.
     """
     try:
-        found = resolve(settings.official, parsed, settings.takes, settings.as_on_cpu)
+        found = resolve(settings.official, parsed, settings.takes, settings.boxed_composite)
     except EntryError as error:
         raise ParseError(f"{error.file}:{error.line}: {error}") from None
     taken = dict.fromkeys(settings.supported | settings.boxed, "a list")
@@ -217,7 +217,7 @@ def operators(
             found.append(Operator(name, Route.ACLNN))
         elif name in settings.supported or delegate in settings.supported:
             found.append(Operator(name, Route.OWN))
-        elif name in settings.as_on_cpu:
+        elif name in settings.boxed_composite:
             found.append(Operator(name, Route.BOXED))
         elif name in settings.decomposed or function.func.name not in with_cpu_kernels:
             found.append(Operator(name, Route.COMPOSITE))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from codegen.model import AclnnOperator, CustomOperator, Form, OfficialOperator, Operator, Route
+from codegen.model import AclnnOperator, CustomOperator, OfficialOperator, Operator, Route, Variant
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ def summary(
     unboxed = sum(operator.route is Route.UNBOXED for operator in on_cpu)
     exec_ = sum(operator.route is not None for operator in custom)
     derived = sum(operator.gradients is not None for operator in custom)
-    writing = [operator for operator in custom if operator.form is not Form.FUNCTIONAL]
+    writing = [operator for operator in custom if operator.variant is not Variant.FUNCTIONAL]
     return (
         Row("aclnn operators, PrivateUse1", forms, "aclnn_*.cpp"),
         Row("  of them foreach", foreach, "aclnn_*.cpp"),

@@ -143,11 +143,11 @@ class Chat:
         )
         self.timing = Timing(prompt_tokens=count)
         begin = time.perf_counter()
-        made: list[torch.Tensor] = []
+        result: list[torch.Tensor] = []
 
         def generate() -> None:
             try:
-                made.append(
+                result.append(
                     self.model.generate(
                         **encoded.to(self.device),
                         max_new_tokens=tokens,
@@ -168,7 +168,7 @@ class Chat:
             yield text
         thread.join()
         self.timing.seconds = time.perf_counter() - begin
-        self.timing.tokens = made[0].shape[1] - count if made else 0
+        self.timing.tokens = result[0].shape[1] - count if result else 0
         self.messages.append({"role": "assistant", "content": answer})
 
 

@@ -59,7 +59,7 @@ def give_data_parallel_its_copies() -> None:
         setattr(torch._C, f"_{name}", _or_original(getattr(comm, name), original))
 
 
-def let_lazy_modules_move() -> None:
+def patch_lazy_modules() -> None:
     """``UninitializedParameter`` can be moved only by ``cuda()`` and ``cpu()``."""
     allowed = torch.nn.parameter.UninitializedTensorMixin._allowed_methods
     if torch.Tensor.npu not in allowed:
@@ -68,6 +68,6 @@ def let_lazy_modules_move() -> None:
 
 def apply() -> None:
     """Applies all workarounds, once."""
-    let_lazy_modules_move()
+    patch_lazy_modules()
     name_npu_in_dlpack()
     give_data_parallel_its_copies()

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from codegen.emit import in_entry, registered, share
 from codegen.entries import DTYPES
-from codegen.model import AclnnOperator, AclnnRoute, Form, Member
+from codegen.model import AclnnOperator, AclnnRoute, Member, Variant
 from softnpu.opgen.lines import numbered
 from softnpu.opgen.model import header_of
 
@@ -137,7 +137,7 @@ def _host(member: Member) -> str:
     names = ", ".join(a.name for a in member.arguments)
     namespace = "compositeexplicitautograd" if member.is_composite else "cpu"
     function = f"at::{namespace}::{member.kernel.function}"
-    if member.is_composite and not member.as_on_cpu:
+    if member.is_composite and not member.boxed_composite:
         return f"{function}({names})"
     takes = f", aicpu::Takes::{member.takes}" if member.takes else ""
     pointer = f"static_cast<{member.kernel.pointer}>(&{function})"
@@ -147,9 +147,9 @@ def _host(member: Member) -> str:
 def _member(operator: AclnnOperator, member: Member) -> str:
     parameters = ", ".join(f"{a.type} {a.name}" for a in member.arguments)
     inputs = [a.name for a in operator.arguments]
-    text = f"{member.kernel.returns} {member.form.value}({parameters}) {{\n"
+    text = f"{member.kernel.returns} {member.variant.value}({parameters}) {{\n"
     if operator.is_on_lists:
-        is_new = member.form is Form.FUNCTIONAL
+        is_new = member.variant is Variant.FUNCTIONAL
         text += (
             f"  ListOutputs results{'' if is_new else '(self)'};\n"
             f"  if (run({', '.join(('results', *inputs))})) return{' results.take()' if is_new else ''};\n"
@@ -157,15 +157,15 @@ def _member(operator: AclnnOperator, member: Member) -> str:
     elif operator.writes_self_alone:
         text += f"  if (run({', '.join(inputs)})) return self;\n"
     else:
-        given = ("self",) if member.form is Form.INPLACE else member.outputs
-        kind = {Form.INPLACE: "Form::kInPlace", Form.OUT: "Form::kOut"}.get(member.form)
-        made = "" if kind is None else f"({', '.join((kind, *given))})"
+        given = ("self",) if member.variant is Variant.INPLACE else member.outputs
+        kind = {Variant.INPLACE: "Form::kInPlace", Variant.OUT: "Form::kOut"}.get(member.variant)
+        created = "" if kind is None else f"({', '.join((kind, *given))})"
         if kind is None:
             result = "results.take()"
         else:
             result = given[0] if len(given) == 1 else f"std::tie({', '.join(given)})"
         text += (
-            f"  Outputs<{operator.outputs}> results{made};\n"
+            f"  Outputs<{operator.outputs}> results{created};\n"
             f"  if (run({', '.join(('results', *inputs))})) return {result};\n"
         )
     return text + f"  return {_host(member)};\n}}\n\n"
@@ -199,7 +199,7 @@ def _file(operators: Sequence[AclnnOperator], name: str) -> str:
     registrations = "".join(
         registered(
             member.operator,
-            f"{identifier(operator.name)}::{member.form.value}",
+            f"{identifier(operator.name)}::{member.variant.value}",
             member.kernel.written_lists,
         )
         for operator in operators

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from codegen.emit import in_entry
 from codegen.emit.aclnn import identifier, set_of_dtypes
-from codegen.model import CustomArgument, CustomOperator, Form, Kind
+from codegen.model import CustomArgument, CustomOperator, Kind, Variant
 from softnpu.opgen.lines import numbered
 from softnpu.opgen.model import header_of
 
@@ -137,9 +137,9 @@ def functions(operators: Sequence[CustomOperator], namespace: str) -> dict[str, 
     }
 
 
-def _made(operator: CustomOperator) -> list[str]:
+def _result(operator: CustomOperator) -> list[str]:
     """Makes outputs, or gives those of the caller their sizes."""
-    if operator.form is Form.OUT:
+    if operator.variant is Variant.OUT:
         outs = [a.name for a in operator.arguments if a.is_written]
         return [f"{what}.give({out});" for what, out in zip(operator.outputs, outs, strict=True)]
     if len(operator.outputs) == 1:
@@ -155,7 +155,7 @@ def _made(operator: CustomOperator) -> list[str]:
 
 def _names(operator: CustomOperator) -> list[str]:
     """The outputs, or what is written in their place."""
-    if operator.form is not Form.FUNCTIONAL:
+    if operator.variant is not Variant.FUNCTIONAL:
         return [a.name for a in operator.arguments if a.is_written]
     count = len(operator.outputs)
     return ["out"] if count == 1 else [f"out{i}" for i in range(count)]
@@ -175,7 +175,7 @@ def _kernel(operator: CustomOperator) -> str:
     python = {a.name: a.python_name for a in operator.arguments}
     needs = "".join(f", AclObject::{name}" for name in route.needs)
     written = [a.name for a in operator.arguments if a.is_written]
-    inputs = [name for name, _ in operator.dtypes] if operator.form is Form.OUT else []
+    inputs = [name for name, _ in operator.dtypes] if operator.variant is Variant.OUT else []
     overlaps = [f"check_apart({', '.join((out, *inputs))});" for out in written]
     call = f"function({', '.join(('inputs.device()', *route.arguments))});"
     filled = " || ".join(f"{name}.numel() > 0" for name in _names(operator))
@@ -191,7 +191,7 @@ def _kernel(operator: CustomOperator) -> str:
                 for name, types in operator.dtypes
             ),
             "bind_device(inputs.device());",
-            *_made(operator),
+            *_result(operator),
             *overlaps,
             *in_entry(operator.name, route.line, f"if ({filled}) {call}"),
             _returned(operator),
@@ -202,7 +202,7 @@ def _kernel(operator: CustomOperator) -> str:
 def _operator(operator: CustomOperator) -> str:
     if operator.is_composed:
         return ""
-    meta = definition(operator, "meta", [*_made(operator), _returned(operator)])
+    meta = definition(operator, "meta", [*_result(operator), _returned(operator)])
     name = identifier(operator.name)
     return f"namespace {name} {{\n\n{_kernel(operator)}{meta}}}  // namespace {name}\n\n"
 

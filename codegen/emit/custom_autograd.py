@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from codegen.emit.aclnn import identifier
 from codegen.emit.custom import HEAD, definition, has_tensor, passed, registrations
-from codegen.model import CustomArgument, CustomOperator, Form, Formula, Gradients, Kind
+from codegen.model import CustomArgument, CustomOperator, Formula, Gradients, Kind, Variant
 
 
 def _result(operator: CustomOperator, index: int) -> str:
@@ -169,7 +169,9 @@ def _differentiable(operator: CustomOperator, gradients: Gradients, namespace: s
 def _functionalized(operator: CustomOperator, functional: CustomOperator, namespace: str) -> str:
     """Computes new tensors and writes them behind the functional ones."""
     written = [a.name for a in operator.arguments if a.is_written]
-    inputs = [a for a in operator.arguments if not (operator.form is Form.OUT and a.is_written)]
+    inputs = [
+        a for a in operator.arguments if not (operator.variant is Variant.OUT and a.is_written)
+    ]
     values = ", ".join(f"{a.name}_value" if has_tensor(a) else a.name for a in inputs)
     own = f"{namespace}::custom_ops"
     returned = written[0] if len(written) == 1 else f"{{{', '.join(written)}}}"
@@ -204,7 +206,7 @@ def autograd(operators: Sequence[CustomOperator], namespace: str) -> dict[str, s
     """``CustomAutograd.cpp``: the keys AutogradPrivateUse1, AutogradMeta, ADInplaceOrView and Functionalize."""
     by_name = {o.name: o for o in operators}
     derived = [(o, o.gradients) for o in operators if o.gradients is not None]
-    writing = [o for o in operators if o.form is not Form.FUNCTIONAL]
+    writing = [o for o in operators if o.variant is not Variant.FUNCTIONAL]
     replaced = [(o, by_name[o.functional]) for o in writing if o.functional is not None]
     lines = [
         f'm.impl("{o.name}", &{identifier(o.name)}::differentiable);'

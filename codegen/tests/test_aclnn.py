@@ -8,7 +8,7 @@ import pytest
 from codegen import parse
 from codegen.emit import aclnn
 from codegen.entries import KEYS
-from codegen.model import Form, Route
+from codegen.model import Route, Variant
 
 YAML = Path(__file__).resolve().parents[2] / "torch_npu/csrc/aten/npu_native_functions.yaml"
 HEAD = "backend: NPU\ncpp_namespace: at_npu::native\nofficial:\n"
@@ -94,20 +94,20 @@ def test_an_operator_has_one_route(tmp_path, functions, key):
 
 def test_a_structured_operator_stands_for_its_forms(resolve):
     (add,) = resolve(ADD)
-    assert {m.operator: m.form for m in add.members} == {
-        "add.Tensor": Form.FUNCTIONAL,
-        "add_.Tensor": Form.INPLACE,
-        "add.out": Form.OUT,
+    assert {m.operator: m.variant for m in add.members} == {
+        "add.Tensor": Variant.FUNCTIONAL,
+        "add_.Tensor": Variant.INPLACE,
+        "add.out": Variant.OUT,
     }
     assert (add.rule, add.rule_header) == ("at::meta::structured_add_Tensor", "ATen/ops/add_meta.h")
     assert add.routes[0].arguments == ("self", "other", "alpha", "results[0]")
     text = text_of((add,))
-    for name, form in (
+    for name, variant in (
         ("add.Tensor", "functional"),
         ("add_.Tensor", "inplace"),
         ("add.out", "out"),
     ):
-        assert f'm.impl("{name}", &op_add_out::{form});' in text
+        assert f'm.impl("{name}", &op_add_out::{variant});' in text
     assert "op0.try_launch(check.device(), self, other, alpha, results[0]);" in text
     assert 'return Host<"add_.Tensor", ' in text
 
@@ -221,7 +221,7 @@ def test_what_pytorch_composes_stays_its_composition(resolve):
 def test_a_composition_that_asks_for_the_device_sees_cpu_tensors(tmp_path, functions):
     path = tmp_path / "f.yaml"
     entry = "  - func: convolution\n    exec: aclnnConvolution\n    rule: convolution\n"
-    path.write_text(f"{HEAD}{entry}as_on_cpu:\n  - convolution\n")
+    path.write_text(f"{HEAD}{entry}boxed_composite:\n  - convolution\n")
     found = parse.aclnn_operators(parse.read_settings(path, functions), functions)
     assert "(&at::compositeexplicitautograd::convolution)>::call(input, weight" in text_of(found)
 

@@ -10,7 +10,7 @@ from codegen import parse
 from codegen.__main__ import custom_files
 from codegen.custom_entries import KEYS
 from codegen.emit import python
-from codegen.model import Form
+from codegen.model import Variant
 
 YAML = Path(__file__).resolve().parents[2] / "torch_npu/csrc/aten/npu_native_functions.yaml"
 HEAD = "backend: NPU\ncpp_namespace: at_npu::native\ncustom:\n"
@@ -123,7 +123,11 @@ def test_operators_that_write_know_the_one_that_does_not(resolve):
         + entry("npu_x.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", EXEC, "out: like(self)")
         + entry("npu_y_(Tensor(a!) self) -> Tensor(a!)", "exec: aclnnX(self, self)")
     )
-    assert [o.form for o in (plain, inplace, out)] == [Form.FUNCTIONAL, Form.INPLACE, Form.OUT]
+    assert [o.variant for o in (plain, inplace, out)] == [
+        Variant.FUNCTIONAL,
+        Variant.INPLACE,
+        Variant.OUT,
+    ]
     assert [o.functional for o in (plain, inplace, out, alone)] == [None, "npu_x", "npu_x", None]
 
 

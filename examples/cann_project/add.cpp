@@ -13,8 +13,8 @@ namespace {
 
 void check(int32_t code, const char* call) {
   if (code == 0) return;
-  const char* said = aclGetRecentErrMsg();
-  std::fprintf(stderr, "%s: %d: %s\n", call, code, said == nullptr ? "" : said);
+  const char* message = aclGetRecentErrMsg();
+  std::fprintf(stderr, "%s: %d: %s\n", call, code, message == nullptr ? "" : message);
   std::exit(1);
 }
 

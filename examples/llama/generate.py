@@ -206,7 +206,7 @@ def main(arguments: list[str] | None = None) -> int:
         model = from_transformers(loaded.model, "npu", getattr(torch, options.dtype))
         prompts = [loaded.tokenizer(text)["input_ids"] for text in options.prompts]
         begin = time.perf_counter()
-        made = Generator(model, captures=options.captured).generate(
+        created = Generator(model, captures=options.captured).generate(
             prompts,
             options.tokens,
             loaded.tokenizer.eos_token_id,
@@ -217,10 +217,10 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"generate: {error}", file=sys.stderr)
         return 1
     seconds = time.perf_counter() - begin
-    for prompt, continuation in zip(options.prompts, made, strict=True):
+    for prompt, continuation in zip(options.prompts, created, strict=True):
         print(f"{prompt}{loaded.tokenizer.decode(continuation)}\n")
-    count = sum(map(len, made))
-    print(f"[{count} tokens of {len(made)} texts, {count / seconds:.1f} a second]")
+    count = sum(map(len, created))
+    print(f"[{count} tokens of {len(created)} texts, {count / seconds:.1f} a second]")
     return 0
 
 

@@ -64,14 +64,14 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     tokens = loaded.tokenizer(english()[: 8 * options.tokens])["input_ids"][: options.tokens]
     print(f"{'format':10}{'perplexity':>12}{'seconds':>10}")
-    for form in options.forms:
-        dtype = getattr(torch, form) if form in FORMS[:3] else torch.float32
+    for variant in options.forms:
+        dtype = getattr(torch, variant) if variant in FORMS[:3] else torch.float32
         model = from_transformers(loaded.model, "npu", dtype)
-        if dtype == torch.float32 and form != "float32":
-            quantize(model, form)
+        if dtype == torch.float32 and variant != "float32":
+            quantize(model, variant)
         begin = time.perf_counter()
         result = math.exp(negative_logarithms(model, tokens).mean().item())
-        print(f"{form:10}{result:12.4f}{time.perf_counter() - begin:10.1f}", flush=True)
+        print(f"{variant:10}{result:12.4f}{time.perf_counter() - begin:10.1f}", flush=True)
     return 0
 
 

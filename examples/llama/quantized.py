@@ -57,8 +57,8 @@ class WeightOnly(nn.Module):
         )
 
 
-def quantize(model: nn.Module, form: str) -> nn.Module:
-    """Replaces the layers of every block by those of ``form``: w8a8, w8a16, or w4a16; the last product stays.
+def quantize(model: nn.Module, variant: str) -> nn.Module:
+    """Replaces the layers of every block by those of ``variant``: w8a8, w8a16, or w4a16; the last product stays.
 
     Raises:
         ValueError: the form is another.
@@ -68,10 +68,10 @@ def quantize(model: nn.Module, form: str) -> nn.Module:
         "w8a16": lambda weight: WeightOnly(weight, 8, 0),
         "w4a16": lambda weight: WeightOnly(weight, 4, 32),
     }
-    if form not in makers:
-        raise ValueError(f"the form is {form!r}: {', '.join(makers)} are known")
+    if variant not in makers:
+        raise ValueError(f"the form is {variant!r}: {', '.join(makers)} are known")
     for name, module in list(model.named_modules()):
         if isinstance(module, nn.Linear) and name.startswith("blocks."):
             parent, _, own = name.rpartition(".")
-            setattr(model.get_submodule(parent), own, makers[form](module.weight.detach()))
+            setattr(model.get_submodule(parent), own, makers[variant](module.weight.detach()))
     return model

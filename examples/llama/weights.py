@@ -22,7 +22,7 @@ def config_of(given: object) -> Config:
 def convert(state: dict[str, torch.Tensor], layers: int) -> dict[str, torch.Tensor]:
     """The state of transformers' LlamaForCausalLM by the names of ``Llama``."""
     embeddings = state["model.embed_tokens.weight"]
-    made = {
+    result = {
         "embeddings.weight": embeddings,
         "norm": state["model.norm.weight"],
         "head.weight": state.get("lm_head.weight", embeddings),
@@ -31,17 +31,17 @@ def convert(state: dict[str, torch.Tensor], layers: int) -> dict[str, torch.Tens
         block = f"model.layers.{layer}."
         attention, mlp = f"{block}self_attn.", f"{block}mlp."
         own = f"blocks.{layer}."
-        made[f"{own}norm"] = state[f"{block}input_layernorm.weight"]
-        made[f"{own}second_norm"] = state[f"{block}post_attention_layernorm.weight"]
-        made[f"{own}attention.qkv.weight"] = torch.cat(
+        result[f"{own}norm"] = state[f"{block}input_layernorm.weight"]
+        result[f"{own}second_norm"] = state[f"{block}post_attention_layernorm.weight"]
+        result[f"{own}attention.qkv.weight"] = torch.cat(
             [state[f"{attention}{name}_proj.weight"] for name in "qkv"]
         )
-        made[f"{own}attention.out.weight"] = state[f"{attention}o_proj.weight"]
-        made[f"{own}gate_up.weight"] = torch.cat(
+        result[f"{own}attention.out.weight"] = state[f"{attention}o_proj.weight"]
+        result[f"{own}gate_up.weight"] = torch.cat(
             [state[f"{mlp}gate_proj.weight"], state[f"{mlp}up_proj.weight"]]
         )
-        made[f"{own}down.weight"] = state[f"{mlp}down_proj.weight"]
-    return made
+        result[f"{own}down.weight"] = state[f"{mlp}down_proj.weight"]
+    return result
 
 
 def from_transformers(
@@ -49,6 +49,6 @@ def from_transformers(
 ) -> Llama:
     """``Llama`` with the weights of a transformers model, on ``device``."""
     config = config_of(model.config)
-    made = Llama(config)
-    made.load_state_dict(convert(model.state_dict(), config.num_hidden_layers))
-    return made.to(device, dtype).eval().requires_grad_(False)
+    result = Llama(config)
+    result.load_state_dict(convert(model.state_dict(), config.num_hidden_layers))
+    return result.to(device, dtype).eval().requires_grad_(False)

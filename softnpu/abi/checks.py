@@ -25,7 +25,7 @@ _HEADERS = (
 
 
 def _function(function: tables.Function) -> str:
-    path, _, line = function.place.rpartition(":")
+    path, _, line = function.location.rpartition(":")
     # Compiler errors name the row.
     row = f'#line {line} "{path}"\n' if path else ""
     pointer = f"{function.returns} (*)({function.parameters})"

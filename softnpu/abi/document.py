@@ -85,7 +85,7 @@ def document(functions: list[tables.Function]) -> str:
     declared = _declared()
     for f in functions:
         if f.has_prototype and f.name not in declared:
-            raise tables.TableError(f"{f.place}: no header of softnpu/include declares {f.name}")
+            raise tables.TableError(f"{f.location}: no header of softnpu/include declares {f.name}")
     headers = sorted({declared[f.name] for f in functions if f.name in declared})
     sections = [
         _section(

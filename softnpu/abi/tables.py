@@ -27,7 +27,7 @@ class Function:
         returns: the type that it returns; empty where no source states the prototype.
         parameters: "int a, void* b", "void", or empty as above.
         note: why it is benign or unsupported; empty where it is done.
-        place: its row as "file:line"; empty where it was made without a table.
+        location: its row as "file:line"; empty where it was made without a table.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Function:
     returns: str
     parameters: str
     note: str
-    place: str = field(default="", compare=False)
+    location: str = field(default="", compare=False)
 
     @property
     def has_prototype(self) -> bool:
@@ -73,11 +73,11 @@ def _rows(path: Path, columns: str, counts: range) -> Iterator[tuple[str, list[s
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if not line or line.startswith("#"):
             continue
-        place = f"{path}:{number}"
+        location = f"{path}:{number}"
         cells = line.split("\t")
         if len(cells) not in counts or any(not cell.strip() for cell in cells):
-            raise TableError(f"{place}: expected {columns} with a tab between, found {line!r}")
-        yield place, cells
+            raise TableError(f"{location}: expected {columns} with a tab between, found {line!r}")
+        yield location, cells
 
 
 class _Once:
@@ -86,25 +86,25 @@ class _Once:
     def __init__(self) -> None:
         self._seen: dict[str, str] = {}
 
-    def add(self, place: str, name: str) -> None:
+    def add(self, location: str, name: str) -> None:
         if name in self._seen:
-            raise TableError(f"{place}: {name} stands at {self._seen[name]} already")
-        self._seen[name] = place
+            raise TableError(f"{location}: {name} stands at {self._seen[name]} already")
+        self._seen[name] = location
 
 
-def _one_of(place: str, what: str, value: str, known: tuple[str, ...]) -> str:
+def _one_of(location: str, what: str, value: str, known: tuple[str, ...]) -> str:
     if value not in known:
-        raise TableError(f"{place}: {what} '{value}': there are {', '.join(known)}")
+        raise TableError(f"{location}: {what} '{value}': there are {', '.join(known)}")
     return value
 
 
-def _prototype(place: str, name: str, text: str) -> tuple[str, str]:
+def _prototype(location: str, name: str, text: str) -> tuple[str, str]:
     if text == "-":
         return "", ""
     found = re.fullmatch(rf"(\S.*?)\s*\b{re.escape(name)}\((.+)\)", text)
     if found is None:
         raise TableError(
-            f"{place}: expected 'type {name}(parameters)' or '-', found {text!r}; no parameters are 'void'"
+            f"{location}: expected 'type {name}(parameters)' or '-', found {text!r}; no parameters are 'void'"
         )
     return found[1], found[2]
 
@@ -117,23 +117,27 @@ def functions(path: Path = FOLDER / "functions.tsv") -> list[Function]:
     """
     found = []
     once = _Once()
-    for place, cells in _rows(
+    for location, cells in _rows(
         path, "symbol, library, status, wheel, prototype[, note]", range(5, 7)
     ):
         name, library, status, wheel, prototype = cells[:5]
         if not re.fullmatch(_NAME, name):
-            raise TableError(f"{place}: {name!r} is no symbol")
+            raise TableError(f"{location}: {name!r} is no symbol")
         if not re.fullmatch(r"lib\w+\.so", library):
-            raise TableError(f"{place}: library {library!r}: expected a name like libascendcl.so")
-        once.add(place, name)
-        _one_of(place, "status", status, STATUSES)
-        _one_of(place, "wheel", wheel, WHEEL)
+            raise TableError(
+                f"{location}: library {library!r}: expected a name like libascendcl.so"
+            )
+        once.add(location, name)
+        _one_of(location, "status", status, STATUSES)
+        _one_of(location, "wheel", wheel, WHEEL)
         if (len(cells) == 6) != (status != "done"):
             wanted = "has no note" if status == "done" else "needs a note that says why"
-            raise TableError(f"{place}: {name} is {status}: it {wanted}")
+            raise TableError(f"{location}: {name} is {status}: it {wanted}")
         note = cells[5] if len(cells) == 6 else ""
         found.append(
-            Function(name, library, status, wheel, *_prototype(place, name, prototype), note, place)
+            Function(
+                name, library, status, wheel, *_prototype(location, name, prototype), note, location
+            )
         )
     return found
 
@@ -146,14 +150,14 @@ def constants(path: Path = FOLDER / "constants.tsv") -> list[Constant]:
     """
     found = []
     once = _Once()
-    for place, (kind, name, value) in _rows(path, "kind, name, value", range(3, 4)):
+    for location, (kind, name, value) in _rows(path, "kind, name, value", range(3, 4)):
         if not re.fullmatch(_NAME, kind) or not re.fullmatch(_NAME, name):
-            raise TableError(f"{place}: {kind!r} {name!r}: expected two names")
+            raise TableError(f"{location}: {kind!r} {name!r}: expected two names")
         if not re.fullmatch(r"-?(\d+|0[xX][0-9a-fA-F]+)[uUlL]*", value):
             raise TableError(
-                f"{place}: {name} is {value!r}: expected a whole number as C writes it"
+                f"{location}: {name} is {value!r}: expected a whole number as C writes it"
             )
-        once.add(place, name)
+        once.add(location, name)
         found.append(Constant(kind, name, value))
     return found
 
@@ -166,19 +170,19 @@ def structs(path: Path = FOLDER / "structs.tsv") -> list[Struct]:
     """
     found = []
     once = _Once()
-    for place, (name, body) in _rows(path, "name, fields", range(2, 3)):
+    for location, (name, body) in _rows(path, "name, fields", range(2, 3)):
         if not re.fullmatch(_NAME, name):
-            raise TableError(f"{place}: {name!r} is no name")
-        once.add(place, name)
+            raise TableError(f"{location}: {name!r} is no name")
+        once.add(location, name)
         inner = re.fullmatch(r"\{\s*(.*;)\s*\}", body)
         if inner is None:
-            raise TableError(f"{place}: expected '{{ type field; … }}', found {body!r}")
+            raise TableError(f"{location}: expected '{{ type field; … }}', found {body!r}")
         fields = tuple(field.strip() for field in inner[1].split(";")[:-1])
         names = []
         for text in fields:
             declared = re.fullmatch(rf".*[\s*]({_NAME})(\[\w+\])*", text)
             if declared is None:
-                raise TableError(f"{place}: field {text!r} of {name}: expected 'type name'")
+                raise TableError(f"{location}: field {text!r} of {name}: expected 'type name'")
             names.append(declared[1])
         found.append(Struct(name, fields, tuple(names)))
     return found

@@ -83,12 +83,12 @@ aclError set(const char* function, aclrtAllocatorDesc handle, T AllocatorDesc::*
 }  // namespace
 
 aclrtAllocatorDesc aclrtAllocatorCreateDesc() {
-  aclrtAllocatorDesc made = nullptr;
+  aclrtAllocatorDesc result = nullptr;
   (void)api("aclrtAllocatorCreateDesc", [&] {
-    made = live().add(std::make_shared<AllocatorDesc>());
+    result = live().add(std::make_shared<AllocatorDesc>());
     return Status::ok();
   });
-  return made;
+  return result;
 }
 
 aclError aclrtAllocatorDestroyDesc(aclrtAllocatorDesc allocatorDesc) {

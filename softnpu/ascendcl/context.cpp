@@ -11,9 +11,9 @@ using softnpu::Status;
 aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId) {
   return api("aclrtCreateContext", [&] {
     SOFTNPU_RETURN_IF_ERROR(require(context, "context"));
-    Context* made = nullptr;
-    SOFTNPU_RETURN_IF_ERROR(Process::get().create_context(deviceId, &made));
-    *context = made;
+    Context* result = nullptr;
+    SOFTNPU_RETURN_IF_ERROR(Process::get().create_context(deviceId, &result));
+    *context = result;
     return Status::ok();
   });
 }

@@ -50,9 +50,9 @@ Status check(const Batch& batch, const size_t* fail_index) {
   return Status::ok();
 }
 
-Status check_side(const char* role, const void* address, const aclrtMemLocation& said) {
+Status check_side(const char* role, const void* address, const aclrtMemLocation& stated) {
   const bool on_device = Process::get().device_of(address) != nullptr;
-  if (said.type == ACL_MEM_LOCATION_TYPE_DEVICE ? on_device : !on_device) return Status::ok();
+  if (stated.type == ACL_MEM_LOCATION_TYPE_DEVICE ? on_device : !on_device) return Status::ok();
   return {ACL_ERROR_RT_PARAM_INVALID, text(role, " ", address, " lies on the ", on_device ? "device" : "host",
                                            ", which its attribute does not say")};
 }

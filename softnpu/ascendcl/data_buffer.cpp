@@ -36,12 +36,12 @@ aclDataBuffer read(const char* function, const aclDataBuffer* handle) {
 }  // namespace
 
 aclDataBuffer* aclCreateDataBuffer(void* data, size_t size) {
-  aclDataBuffer* made = nullptr;
+  aclDataBuffer* result = nullptr;
   (void)api("aclCreateDataBuffer", [&] {
-    made = data_buffers().add(std::make_shared<aclDataBuffer>(aclDataBuffer{data, size}));
+    result = data_buffers().add(std::make_shared<aclDataBuffer>(aclDataBuffer{data, size}));
     return Status::ok();
   });
-  return made;
+  return result;
 }
 
 aclError aclDestroyDataBuffer(const aclDataBuffer* dataBuffer) {

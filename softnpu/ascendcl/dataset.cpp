@@ -26,12 +26,12 @@ aclmdlDataset::~aclmdlDataset() {
 }
 
 aclmdlDataset* aclmdlCreateDataset() {
-  aclmdlDataset* made = nullptr;
+  aclmdlDataset* result = nullptr;
   (void)api("aclmdlCreateDataset", [&] {
-    made = datasets().add(std::make_shared<aclmdlDataset>());
+    result = datasets().add(std::make_shared<aclmdlDataset>());
     return Status::ok();
   });
-  return made;
+  return result;
 }
 
 // Its buffers stay.

@@ -27,11 +27,11 @@ Status create(aclrtEvent* out, uint32_t flag) {
   if ((flag & ~kFlags) != 0) return {ACL_ERROR_INVALID_PARAM, text("the event flags ", flag, " hold unknown ones")};
   std::shared_ptr<SharedMark> mark;
   if ((flag & ACL_EVENT_IPC) != 0) SOFTNPU_RETURN_IF_ERROR(SharedMark::create(&mark));
-  EventRecord* made = nullptr;
-  SOFTNPU_RETURN_IF_ERROR(Process::get().create_event(flag, std::move(mark), &made));
+  EventRecord* result = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(Process::get().create_event(flag, std::move(mark), &result));
   // Streams may wait for an external event before its first record, as for others after a reset.
-  if ((flag & ACL_EVENT_EXTERNAL) != 0) made->event->reset();
-  *out = made;
+  if ((flag & ACL_EVENT_EXTERNAL) != 0) result->event->reset();
+  *out = result;
   return Status::ok();
 }
 
@@ -237,9 +237,9 @@ aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent* event) 
     const std::string_view bytes(handle.reserved, sizeof handle.reserved);
     std::shared_ptr<SharedMark> mark;
     SOFTNPU_RETURN_IF_ERROR(SharedMark::open(std::string(bytes.substr(0, bytes.find(char{0}))), &mark));
-    EventRecord* made = nullptr;
-    SOFTNPU_RETURN_IF_ERROR(Process::get().create_event(ACL_EVENT_IPC, std::move(mark), &made));
-    *event = made;
+    EventRecord* result = nullptr;
+    SOFTNPU_RETURN_IF_ERROR(Process::get().create_event(ACL_EVENT_IPC, std::move(mark), &result));
+    *event = result;
     return Status::ok();
   });
 }

@@ -118,9 +118,9 @@ void softnpuMemoryFreed(const void* address, size_t bytes) {
 void* softnpuTryMallocSameDevice(const void* address, size_t bytes) {
   return softnpu::guarded(static_cast<void*>(nullptr), [&] {
     Device* device = Process::get().device_of(address);
-    void* made = nullptr;
-    const bool is_made = device != nullptr && bytes > 0 && device->heap().allocate(bytes, &made).is_ok();
-    return is_made ? made : nullptr;
+    void* result = nullptr;
+    const bool is_created = device != nullptr && bytes > 0 && device->heap().allocate(bytes, &result).is_ok();
+    return is_created ? result : nullptr;
   });
 }
 

@@ -54,24 +54,24 @@ aclError softnpuGetMemoryFile(int32_t deviceId, softnpuMemoryFile* memory) {
   });
 }
 
-aclError softnpuLocate(const void* address, size_t bytes, softnpuPlace* place) {
+aclError softnpuLocate(const void* address, size_t bytes, softnpuLocation* result) {
   return api("softnpuLocate", [&]() -> Status {
-    SOFTNPU_RETURN_IF_ERROR(require(place, "place"));
+    SOFTNPU_RETURN_IF_ERROR(require(result, "place"));
     softnpu::Location location;
     SOFTNPU_RETURN_IF_ERROR(softnpu::resolve(Process::get(), "the address", address, bytes, &location));
-    *place = {-1, 0, 0, location.kernel};
+    *result = {-1, 0, 0, location.kernel};
     if (!location.on_device) {
       if (Process::get().host_memory().contains(address, bytes)) return Status::ok();
       return {ACL_ERROR_RT_PARAM_INVALID,
               softnpu::text("address ", address, " is not a device's, and no registered host memory")};
     }
     Device& device = *Process::get().device_of(address);
-    place->deviceId = device.id();
+    result->deviceId = device.id();
     size_t offset = 0;
     if (!offset_in_file(device, static_cast<const char*>(address), bytes, &offset)) return Status::ok();
-    place->isInFile = 1;
-    place->offset = offset;
-    place->kernel = device.region().base() + device.region().kernel_offset() + offset;
+    result->isInFile = 1;
+    result->offset = offset;
+    result->kernel = device.region().base() + device.region().kernel_offset() + offset;
     return Status::ok();
   });
 }

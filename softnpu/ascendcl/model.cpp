@@ -82,9 +82,9 @@ Status load(const softnpuModelFile& file, softnpuModelMemory memory, uint32_t* i
   const softnpuGraphEngine* engine = nullptr;
   SOFTNPU_RETURN_IF_ERROR(require_graph_engine(&engine));
   memory.isUnfused = config().fuse ? 0 : 1;
-  softnpuModel* made = nullptr;
-  SOFTNPU_RETURN_IF_ERROR(engine_status(engine->load(&file, &memory, &made)));
-  auto model = std::make_shared<LoadedModel>(made);
+  softnpuModel* result = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(engine_status(engine->load(&file, &memory, &result)));
+  auto model = std::make_shared<LoadedModel>(result);
   std::lock_guard lock(models().mutex);
   *id = models().next++;
   models().by_id[*id] = std::move(model);
@@ -155,13 +155,13 @@ Status run(uint32_t id, const aclmdlDataset* input, const aclmdlDataset* output,
   std::shared_ptr<LoadedModel> model;
   SOFTNPU_RETURN_IF_ERROR(find_model(id, &model));
   std::shared_ptr<aclmdlDataset> given;
-  std::shared_ptr<aclmdlDataset> made;
+  std::shared_ptr<aclmdlDataset> result;
   SOFTNPU_RETURN_IF_ERROR(datasets().find(input, &given));
-  SOFTNPU_RETURN_IF_ERROR(datasets().find(output, &made));
+  SOFTNPU_RETURN_IF_ERROR(datasets().find(output, &result));
   std::vector<softnpuBuffer> inputs;
   std::vector<softnpuBuffer> outputs;
   SOFTNPU_RETURN_IF_ERROR(buffers_of(*given, &inputs));
-  SOFTNPU_RETURN_IF_ERROR(buffers_of(*made, &outputs));
+  SOFTNPU_RETURN_IF_ERROR(buffers_of(*result, &outputs));
   softnpuModelCall call{inputs.data(), inputs.size(), outputs.data(), outputs.size(), nullptr, 0, nullptr, nullptr};
   std::vector<std::vector<int64_t>> sizes;
   std::vector<softnpuSizes> views;
@@ -171,7 +171,7 @@ Status run(uint32_t id, const aclmdlDataset* input, const aclmdlDataset* output,
     call.sizes = views.data();
     call.sizeCount = views.size();
     call.report = &describe_output;
-    call.state = made.get();
+    call.state = result.get();
   }
   return engine_status(graph_engine()->run(model->get(), &call, stream));
 }

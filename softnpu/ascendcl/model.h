@@ -47,10 +47,10 @@ class LoadedModel {
 
 // Sizes as the engine takes them; they refer to `sizes`.
 inline std::vector<softnpuSizes> engine_sizes(const std::vector<std::vector<int64_t>>& sizes) {
-  std::vector<softnpuSizes> made;
-  made.reserve(sizes.size());
-  for (const std::vector<int64_t>& one : sizes) made.push_back({one.data(), one.size()});
-  return made;
+  std::vector<softnpuSizes> result;
+  result.reserve(sizes.size());
+  for (const std::vector<int64_t>& one : sizes) result.push_back({one.data(), one.size()});
+  return result;
 }
 
 Status find_model(uint32_t id, std::shared_ptr<LoadedModel>* out);

@@ -179,12 +179,12 @@ std::vector<int64_t> open_of(const LoadedModel& model, const std::vector<int64_t
 }  // namespace
 
 aclmdlDesc* aclmdlCreateDesc() {
-  aclmdlDesc* made = nullptr;
+  aclmdlDesc* created = nullptr;
   (void)api("aclmdlCreateDesc", [&] {
-    made = descs().add(std::make_shared<aclmdlDesc>());
+    created = descs().add(std::make_shared<aclmdlDesc>());
     return Status::ok();
   });
-  return made;
+  return created;
 }
 
 aclError aclmdlDestroyDesc(aclmdlDesc* modelDesc) {

@@ -60,12 +60,12 @@ aclError set_list(const char* function, aclopAttr* handle, const char* name, int
 }  // namespace
 
 aclopAttr* aclopCreateAttr() {
-  aclopAttr* made = nullptr;
+  aclopAttr* result = nullptr;
   (void)api("aclopCreateAttr", [&] {
-    made = op_attrs().add(std::make_shared<aclopAttr>());
+    result = op_attrs().add(std::make_shared<aclopAttr>());
     return Status::ok();
   });
-  return made;
+  return result;
 }
 
 // Null is allowed, as for free().
@@ -131,8 +131,8 @@ aclError aclopSetAttrListListInt(aclopAttr* attr, const char* attrName, int numL
     std::vector<const int64_t*> lists;
     SOFTNPU_RETURN_IF_ERROR(read_list(numLists, numValues, &counts));
     SOFTNPU_RETURN_IF_ERROR(read_list(numLists, values, &lists));
-    auto& made = out->emplace<std::vector<std::vector<int64_t>>>(lists.size());
-    for (size_t i = 0; i < lists.size(); ++i) SOFTNPU_RETURN_IF_ERROR(read_list(counts[i], lists[i], &made[i]));
+    auto& result = out->emplace<std::vector<std::vector<int64_t>>>(lists.size());
+    for (size_t i = 0; i < lists.size(); ++i) SOFTNPU_RETURN_IF_ERROR(read_list(counts[i], lists[i], &result[i]));
     return Status::ok();
   });
 }

@@ -27,11 +27,11 @@ aclError aclrtIpcMemGetExportKey(void* devPtr, size_t size, char* key, size_t le
       return {ACL_ERROR_RT_PARAM_INVALID, softnpu::text("exporting memory with the flags ", flag)};
     }
     SOFTNPU_RETURN_IF_ERROR(Process::get().check_usable());
-    std::string made;
+    std::string result;
     const bool anybody = flag == ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION;
-    SOFTNPU_RETURN_IF_ERROR(Process::get().sharing().export_range(Process::get(), devPtr, size, anybody, &made));
+    SOFTNPU_RETURN_IF_ERROR(Process::get().sharing().export_range(Process::get(), devPtr, size, anybody, &result));
     std::fill_n(key, len, '\0');
-    made.copy(key, made.size());
+    result.copy(key, result.size());
     return Status::ok();
   });
 }

@@ -54,10 +54,10 @@ class StepsTemplate {
   void keep() { is_owner_ = true; }
 
   Status make(std::shared_ptr<softnpu::Steps>* out) const {
-    softnpuSteps made{};
+    softnpuSteps result{};
     SOFTNPU_RETURN_IF_ERROR(softnpu::status_from_callback(
-        [&](char* message, size_t size) { return steps_.make(steps_.state, &made, message, size); }));
-    *out = std::make_shared<CallbackSteps>(made);
+        [&](char* message, size_t size) { return steps_.make(steps_.state, &result, message, size); }));
+    *out = std::make_shared<CallbackSteps>(result);
     return Status::ok();
   }
 

@@ -36,9 +36,9 @@ Status create(aclrtStream* out, StreamConfig config) {
   if ((config.flags & ~kFlags) != 0) {
     return {ACL_ERROR_INVALID_PARAM, text("the stream flags ", config.flags, " hold unknown ones")};
   }
-  Stream* made = nullptr;
-  SOFTNPU_RETURN_IF_ERROR(Process::get().create_stream(config, &made));
-  *out = made;
+  Stream* result = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(Process::get().create_stream(config, &result));
+  *out = result;
   return Status::ok();
 }
 

@@ -82,16 +82,16 @@ size_t element_bits(aclDataType dtype) {
 }  // namespace
 
 aclTensorDesc* aclCreateTensorDesc(aclDataType dataType, int numDims, const int64_t* dims, aclFormat format) {
-  aclTensorDesc* made = nullptr;
+  aclTensorDesc* result = nullptr;
   (void)api("aclCreateTensorDesc", [&] {
     auto desc = std::make_shared<aclTensorDesc>();
     SOFTNPU_RETURN_IF_ERROR(softnpu::read_desc_dims(numDims, dims, &desc->dims));
     desc->dtype = dataType;
     desc->format = format;
-    made = tensor_descs().add(std::move(desc));
+    result = tensor_descs().add(std::move(desc));
     return Status::ok();
   });
-  return made;
+  return result;
 }
 
 // Null is allowed, as for free().

@@ -64,9 +64,9 @@ aclError aclTransTensorDescFormat(const aclTensorDesc* srcDesc, aclFormat dstFor
     *dstDesc = nullptr;
     std::shared_ptr<aclTensorDesc> source;
     SOFTNPU_RETURN_IF_ERROR(tensor_descs().find(srcDesc, &source));
-    auto made = std::make_shared<aclTensorDesc>();
-    SOFTNPU_RETURN_IF_ERROR(softnpu::transposed(*source, dstFormat, made.get()));
-    *dstDesc = tensor_descs().add(std::move(made));
+    auto result = std::make_shared<aclTensorDesc>();
+    SOFTNPU_RETURN_IF_ERROR(softnpu::transposed(*source, dstFormat, result.get()));
+    *dstDesc = tensor_descs().add(std::move(result));
     return Status::ok();
   });
 }

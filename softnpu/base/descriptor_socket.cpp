@@ -67,12 +67,12 @@ struct Control {
 };
 
 msghdr header(iovec* data, Control* control, size_t control_size) {
-  msghdr made{};
-  made.msg_iov = data;
-  made.msg_iovlen = 1;
-  made.msg_control = control_size == 0 ? nullptr : control->bytes.data();
-  made.msg_controllen = control_size;
-  return made;
+  msghdr created{};
+  created.msg_iov = data;
+  created.msg_iovlen = 1;
+  created.msg_control = control_size == 0 ? nullptr : control->bytes.data();
+  created.msg_controllen = control_size;
+  return created;
 }
 
 // Owns what arrived, even if the message turns out to be bad.

@@ -21,18 +21,18 @@ class LruCache {
   template <typename Make>
   std::shared_ptr<const Value> get(const Key& key, Make make) {
     if (auto found = find(key)) return found;
-    std::shared_ptr<const Value> made = make();
-    if (made == nullptr) return made;
+    std::shared_ptr<const Value> result = make();
+    if (result == nullptr) return result;
     std::lock_guard lock(mutex_);
     auto [it, inserted] = index_.try_emplace(key, order_.end());
     if (!inserted) return it->second->second;  // another thread was first
-    order_.emplace_front(key, made);
+    order_.emplace_front(key, result);
     it->second = order_.begin();
     if (order_.size() > capacity_) {
       index_.erase(order_.back().first);
       order_.pop_back();
     }
-    return made;
+    return result;
   }
 
   size_t size() const {

@@ -58,8 +58,8 @@ class Pool {
   }
 
   // A name of a live object that is never reused: unlike the address, it identifies a destroyed object reliably.
-  uint64_t name(const T* made) const {
-    const Slot* slot = reinterpret_cast<const Slot*>(made);
+  uint64_t name(const T* result) const {
+    const Slot* slot = reinterpret_cast<const Slot*>(result);
     return slot->state.load(std::memory_order_relaxed) / kGeneration << kIndexBits | slot->index;
   }
 

@@ -10,14 +10,14 @@ Status Buffer::find(const Communicator& comm, const char* role, const void* addr
   *out = {};
   if (bytes == 0) return Status::ok();
   if (address == nullptr) return {ACL_ERROR_INVALID_PARAM, text(role, " is null and has ", bytes, " bytes")};
-  softnpuPlace place{};
-  if (const Status status = from_acl([&] { return softnpuLocate(address, bytes, &place); }); !status.is_ok()) {
+  softnpuLocation location{};
+  if (const Status status = from_acl([&] { return softnpuLocate(address, bytes, &location); }); !status.is_ok()) {
     return {ACL_ERROR_INVALID_PARAM, text(role, ": ", status.message())};
   }
-  out->data_ = static_cast<char*>(place.kernel);
+  out->data_ = static_cast<char*>(location.kernel);
   out->bytes_ = bytes;
-  out->is_shared_ = place.isInFile == 1 && place.deviceId == comm.device();
-  out->offset_ = place.offset;
+  out->is_shared_ = location.isInFile == 1 && location.deviceId == comm.device();
+  out->offset_ = location.offset;
   return Status::ok();
 }
 
@@ -32,7 +32,7 @@ Status Buffer::stage(const Communicator& comm, Buffer* out, std::shared_ptr<void
             text("device ", comm.device(), " has no room for a copy of ", bytes_,
                  " bytes, which other ranks read: the buffer is host memory, another process's, or in several pieces")};
   }
-  *owner = std::shared_ptr<void>(address, [](void* made) { (void)softnpuFree(made); });
+  *owner = std::shared_ptr<void>(address, [](void* result) { (void)softnpuFree(result); });
   return find(comm, "the copy", address, bytes_, out);
 }
 

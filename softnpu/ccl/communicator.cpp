@@ -64,7 +64,7 @@ Communicator::~Communicator() {
   Watcher::get().ring();
 }
 
-void Communicator::form(Membership membership) {
+void Communicator::connect(Membership membership) {
   {
     std::lock_guard lock(failure_mutex_);
     control_ = std::move(membership.control);

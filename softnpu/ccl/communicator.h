@@ -41,7 +41,7 @@ class Communicator {
   ~Communicator();
 
   // The ranks have met. Once, any thread; wakes what waits for it.
-  void form(Membership membership);
+  void connect(Membership membership);
   // Before it, of what is below, only what the constructor gave, the numbers and the failures may be used.
   bool is_formed() const { return formed_.load(std::memory_order_acquire); }
 

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "ccl/api.h"
-#include "ccl/form.h"
+#include "ccl/connect.h"
 #include "ccl/rendezvous_server.h"
 #include "softnpu/collectives.h"
 
@@ -34,9 +34,9 @@ Status init(uint32_t ranks, const HcclRootInfo* root, uint32_t rank, const HcclC
   SOFTNPU_RETURN_IF_ERROR(read_options(config, &options));
   RootInfo info;
   SOFTNPU_RETURN_IF_ERROR(RootInfo::read(*root, &info));
-  std::shared_ptr<Communicator> made;
-  SOFTNPU_RETURN_IF_ERROR(softnpu::ccl::form(info, ranks, rank, options, false, &made));
-  *comm = communicators().add(std::move(made));
+  std::shared_ptr<Communicator> result;
+  SOFTNPU_RETURN_IF_ERROR(softnpu::ccl::connect(info, ranks, rank, options, false, &result));
+  *comm = communicators().add(std::move(result));
   return Status::ok();
 }
 
@@ -78,9 +78,9 @@ HcclResult HcclCommInitAll(uint32_t ndev, int32_t* devices, HcclComm* comms) {
   return hccl_api("HcclCommInitAll", [&]() -> Status {
     SOFTNPU_RETURN_IF_ERROR(require(devices, "devices"));
     SOFTNPU_RETURN_IF_ERROR(require(comms, "comms"));
-    std::vector<std::shared_ptr<Communicator>> made;
-    SOFTNPU_RETURN_IF_ERROR(softnpu::ccl::form_all({devices, ndev}, &made));
-    for (uint32_t rank = 0; rank < ndev; ++rank) comms[rank] = communicators().add(std::move(made[rank]));
+    std::vector<std::shared_ptr<Communicator>> result;
+    SOFTNPU_RETURN_IF_ERROR(softnpu::ccl::connect_all({devices, ndev}, &result));
+    for (uint32_t rank = 0; rank < ndev; ++rank) comms[rank] = communicators().add(std::move(result[rank]));
     return Status::ok();
   });
 }
@@ -111,9 +111,9 @@ HcclResult HcclCreateSubCommConfig(HcclComm* comm, uint32_t rankNum, uint32_t* r
     if (subCommRankId == 0) {
       SOFTNPU_RETURN_IF_ERROR(softnpu::ccl::RendezvousServer::get().open(info, parent->settings().connect));
     }
-    std::shared_ptr<Communicator> made;
-    SOFTNPU_RETURN_IF_ERROR(softnpu::ccl::form(info, rankNum, subCommRankId, options, subCommRankId != 0, &made));
-    *subComm = communicators().add(std::move(made));
+    std::shared_ptr<Communicator> result;
+    SOFTNPU_RETURN_IF_ERROR(softnpu::ccl::connect(info, rankNum, subCommRankId, options, subCommRankId != 0, &result));
+    *subComm = communicators().add(std::move(result));
     return Status::ok();
   });
 }
@@ -157,9 +157,9 @@ HcclResult softnpuCommInitInBackground(uint32_t nRanks, const uint32_t* rankIds,
     SOFTNPU_RETURN_IF_ERROR(read_options(config, &options));
     RootInfo info;
     SOFTNPU_RETURN_IF_ERROR(RootInfo::read(*rootInfo, &info));
-    std::shared_ptr<Communicator> made;
-    SOFTNPU_RETURN_IF_ERROR(softnpu::ccl::form_in_background(info, {rankIds, nRanks}, rank, options, &made));
-    *comm = communicators().add(std::move(made));
+    std::shared_ptr<Communicator> result;
+    SOFTNPU_RETURN_IF_ERROR(softnpu::ccl::connect_in_background(info, {rankIds, nRanks}, rank, options, &result));
+    *comm = communicators().add(std::move(result));
     return Status::ok();
   });
 }

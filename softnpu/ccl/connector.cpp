@@ -64,7 +64,7 @@ bool Connector::proceed(Pending* pending) {
     Membership membership;
     status = finish_join(pending->self, pending->socket, &membership);
     if (status.is_ok()) {
-      comm->form(std::move(membership));
+      comm->connect(std::move(membership));
       return true;
     }
   }

@@ -10,9 +10,9 @@
 
 #include "base/descriptor_socket.h"
 #include "base/status.h"
-#include "ccl/bell_thread.h"
 #include "ccl/communicator.h"
 #include "ccl/member.h"
+#include "ccl/wakeup_thread.h"
 
 namespace softnpu::ccl {
 
@@ -43,7 +43,7 @@ class Connector {
 
   std::mutex mutex_;  // guards arrivals_
   std::vector<Pending> arrivals_;
-  BellThread thread_{"connects to other ranks"};
+  WakeupThread thread_{"connects to other ranks"};
 };
 
 }  // namespace softnpu::ccl

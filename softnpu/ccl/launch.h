@@ -36,9 +36,9 @@ Status launch_collective(const std::shared_ptr<Communicator>& comm, Operator op,
   const softnpuRange range{address, written.bytes()};
   return Operation::launch(comm, op, stream, {&range, range.bytes > 0 ? size_t{1} : size_t{0}},
                            [make = std::move(make)](const auto& on, std::unique_ptr<Operation>* out) {
-                             std::unique_ptr<Collective> made = make(on);
-                             SOFTNPU_RETURN_IF_ERROR(made->prepare());
-                             *out = std::move(made);
+                             std::unique_ptr<Collective> result = make(on);
+                             SOFTNPU_RETURN_IF_ERROR(result->prepare());
+                             *out = std::move(result);
                              return Status::ok();
                            });
 }

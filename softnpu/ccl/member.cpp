@@ -51,7 +51,7 @@ Status say_hello(const RootInfo& info, const RankConfig& self, const DescriptorS
   hello.device = self.device;
   hello.memory_bytes = memory.bytes;
   self.name.copy(hello.name.data(), hello.name.size() - 1);
-  const std::array<int, Hello::kFiles> sent = {files.memory.fd(), Watcher::get().bell(), files.process.fd()};
+  const std::array<int, Hello::kFiles> sent = {files.memory.fd(), Watcher::get().wakeup(), files.process.fd()};
   return socket.send(bytes_of(hello), sent);
 }
 
@@ -86,20 +86,20 @@ Status to_member(const Introduction& introduction, std::vector<File> files, Memb
 }  // namespace
 
 Member Member::local(const softnpuMemoryFile& memory) {
-  Member made;
-  made.memory_ = static_cast<const char*>(memory.kernel);
-  made.bytes_ = memory.bytes;
-  return made;
+  Member result;
+  result.memory_ = static_cast<const char*>(memory.kernel);
+  result.bytes_ = memory.bytes;
+  return result;
 }
 
 Member Member::remote(std::shared_ptr<Peer> peer, std::shared_ptr<Mapping> memory) {
-  Member made;
-  made.memory_ = memory->base();
-  made.bytes_ = memory->bytes();
-  made.mapped_ = std::move(memory);
+  Member result;
+  result.memory_ = memory->base();
+  result.bytes_ = memory->bytes();
+  result.mapped_ = std::move(memory);
   Watcher::get().watch(peer);
-  made.peer_ = std::move(peer);
-  return made;
+  result.peer_ = std::move(peer);
+  return result;
 }
 
 Status Member::source(uint64_t offset, uint64_t bytes, const char** out) const {
@@ -128,7 +128,7 @@ Status begin_join(const RootInfo& info, const RankConfig& self, DescriptorSocket
 }
 
 Status finish_join(const RankConfig& self, const DescriptorSocket& socket, Membership* out) {
-  Verdict verdict;
+  Admission verdict;
   std::vector<File> files;
   SOFTNPU_RETURN_IF_ERROR(receive(self, socket, &verdict, &files));
   if (verdict.is_good != 1 || files.size() != kVerdictFiles) {

@@ -27,7 +27,7 @@ struct Hello {
   std::array<char, COMM_NAME_MAX_LENGTH> name{};  // the configured one; rank 0's counts
 };
 
-struct Verdict {
+struct Admission {
   uint32_t is_good = 0;
   std::array<char, COMM_NAME_MAX_LENGTH> name{};
   std::array<char, 512> reason{};  // if it is not good

@@ -38,17 +38,17 @@ Operation::~Operation() {
   }
 }
 
-void Operation::ask_for_bell() noexcept {
+void Operation::request_wakeup() noexcept {
   // Forming rings in any case.
-  if (!waits_to_form_) comm_->own().sleeps.store(1, std::memory_order_seq_cst);
+  if (!waits_to_connect_) comm_->own().sleeps.store(1, std::memory_order_seq_cst);
 }
 
 bool Operation::is_over() noexcept {
   if (comm_->has_failed() || Clock::now() >= deadline_) return true;
-  return waits_to_form_ ? comm_->is_formed() : is_ready() || is_hopeless();
+  return waits_to_connect_ ? comm_->is_formed() : is_ready() || is_hopeless();
 }
 
-Status Operation::late_to_form() const {
+Status Operation::late_to_connect() const {
   std::string absent;
   for (uint32_t other = 0; other < comm_->size(); ++other) {
     if (other != comm_->rank()) absent += text(absent.empty() ? "rank " : " or rank ", comm_->id_of(other));
@@ -72,8 +72,8 @@ Status Operation::step(softnpuTurn* turn, bool* again) {
         status = {failure.code(), text(describe(), " has ended: ", failure.message())};
         break;
       }
-      waits_to_form_ = !comm_->is_formed();
-      if (!waits_to_form_) {
+      waits_to_connect_ = !comm_->is_formed();
+      if (!waits_to_connect_) {
         if (status = proceed(&done); !status.is_ok() || done) {
           if (const uint64_t task = softnpuTraceRunningTask(); task != 0) {
             softnpuTraceDetail(task, trace_detail().c_str());
@@ -83,10 +83,10 @@ Status Operation::step(softnpuTurn* turn, bool* again) {
         if (spin_until([this] { return is_ready(); }, kSpin)) continue;
       }
       const bool is_late = Clock::now() >= deadline_;
-      if (is_late || (!waits_to_form_ && is_hopeless())) {
+      if (is_late || (!waits_to_connect_ && is_hopeless())) {
         // What has come meanwhile counts.
-        if (waits_to_form_ ? comm_->is_formed() : is_ready()) continue;
-        status = waits_to_form_ ? late_to_form() : explain(is_late);
+        if (waits_to_connect_ ? comm_->is_formed() : is_ready()) continue;
+        status = waits_to_connect_ ? late_to_connect() : explain(is_late);
         break;
       }
       *again = true;
@@ -177,9 +177,9 @@ Status Operation::capture(const std::shared_ptr<Communicator>& comm, Operator op
   auto call = std::make_unique<Captured>(Captured{comm, make});
   softnpuCapturedSteps steps{};
   steps.name = name_of(op);
-  steps.make = [](void* state, softnpuSteps* made, char* message, size_t size) -> aclError {
+  steps.make = [](void* state, softnpuSteps* result, char* message, size_t size) -> aclError {
     try {
-      return to_callback(static_cast<const Captured*>(state)->launch(made), message, size);
+      return to_callback(static_cast<const Captured*>(state)->launch(result), message, size);
     } catch (const std::bad_alloc&) {
       return ACL_ERROR_BAD_ALLOC;
     }

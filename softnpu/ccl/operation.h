@@ -51,7 +51,7 @@ class Operation : public Waiting {
 
  private:
   // Waiting.
-  void ask_for_bell() noexcept override;
+  void request_wakeup() noexcept override;
   bool is_over() noexcept override;
   Clock::time_point deadline() const noexcept override { return deadline_; }
 
@@ -63,7 +63,7 @@ class Operation : public Waiting {
                         std::span<const softnpuRange> written, const Make& make);
   Status step(softnpuTurn* turn, bool* again);
   // Why it waits no longer for the ranks to meet.
-  Status late_to_form() const;
+  Status late_to_connect() const;
 
   const std::shared_ptr<Communicator> comm_;
   const Operator op_;
@@ -72,7 +72,7 @@ class Operation : public Waiting {
   bool has_begun_ = false;
   bool has_ended_ = false;
   bool was_parked_ = false;
-  bool waits_to_form_ = false;  // for the ranks to meet
+  bool waits_to_connect_ = false;  // for the ranks to meet
 };
 
 }  // namespace softnpu::ccl

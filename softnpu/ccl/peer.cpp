@@ -25,8 +25,8 @@ struct Registry {
 };
 
 Registry& registry() {
-  static NoDestroy<Registry> made;
-  return made.get();
+  static NoDestroy<Registry> result;
+  return result.get();
 }
 
 uint64_t random_token() {
@@ -72,7 +72,7 @@ Status Peer::join(uint64_t token, int32_t pid, int32_t device, size_t bytes, Pee
     std::weak_ptr<Peer>& known = registry().peers[token];
     *out = known.lock();
     if (*out == nullptr) {
-      out->reset(new Peer(pid, std::move(files.bell), std::move(files.process)));
+      out->reset(new Peer(pid, std::move(files.wakeup), std::move(files.process)));
       known = *out;
     }
   }
@@ -91,9 +91,9 @@ uint64_t Peer::own_token() {
   return token;
 }
 
-void Peer::ring() const { ring_bell(bell_.fd()); }
+void Peer::ring() const { send_wakeup(wakeup_.fd()); }
 
-void ring_bell(int eventfd) {
+void send_wakeup(int eventfd) {
   const uint64_t one = 1;
   // It fails only if the counter is full: the watcher is awake then.
   [[maybe_unused]] const auto written = ::write(eventfd, &one, sizeof one);

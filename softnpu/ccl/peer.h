@@ -34,7 +34,7 @@ class Mapping {
 // What a process sends about itself.
 struct PeerFiles {
   File memory;   // of one device, readable
-  File bell;     // an eventfd that wakes it
+  File wakeup;   // an eventfd that wakes it
   File process;  // a pidfd
 };
 
@@ -56,10 +56,10 @@ class Peer {
   void ring() const;
 
  private:
-  Peer(int32_t pid, File bell, File process) : pid_(pid), bell_(std::move(bell)), process_(std::move(process)) {}
+  Peer(int32_t pid, File wakeup, File process) : pid_(pid), wakeup_(std::move(wakeup)), process_(std::move(process)) {}
 
   const int32_t pid_;
-  const File bell_;
+  const File wakeup_;
   const File process_;
   std::atomic<bool> ended_{false};
   std::mutex mutex_;                                  // guards the following
@@ -67,6 +67,6 @@ class Peer {
 };
 
 // Adds one to an eventfd.
-void ring_bell(int eventfd);
+void send_wakeup(int eventfd);
 
 }  // namespace softnpu::ccl

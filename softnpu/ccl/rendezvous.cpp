@@ -108,7 +108,7 @@ Status Rendezvous::introduce() {
   SOFTNPU_RETURN_IF_ERROR(ControlArea::create(ranks_, &control));
   // A rank that hears the verdict may meet others at this name again.
   listener_ = DescriptorSocket();
-  Verdict verdict;
+  Admission verdict;
   verdict.is_good = 1;
   const Hello& first = connections_.front().hello;
   const bool is_named = first.name.front() != '\0';
@@ -131,7 +131,7 @@ Status Rendezvous::introduce() {
 
 void Rendezvous::fail(const Status& status) {
   listener_ = DescriptorSocket();
-  Verdict verdict;
+  Admission verdict;
   status.message().copy(verdict.reason.data(), verdict.reason.size() - 1);
   for (const Connection& connection : connections_) (void)connection.socket.send(bytes_of(verdict));
 }

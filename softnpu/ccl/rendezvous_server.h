@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/status.h"
-#include "ccl/bell_thread.h"
 #include "ccl/rendezvous.h"
+#include "ccl/wakeup_thread.h"
 
 namespace softnpu::ccl {
 
@@ -24,7 +24,7 @@ class RendezvousServer {
 
   std::mutex mutex_;  // guards arrivals_
   std::vector<Rendezvous> arrivals_;
-  BellThread thread_{"other ranks connect to"};
+  WakeupThread thread_{"other ranks connect to"};
 };
 
 }  // namespace softnpu::ccl

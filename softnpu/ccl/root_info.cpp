@@ -66,13 +66,13 @@ Status RootInfo::make(RootInfo* out) {
 }
 
 RootInfo RootInfo::derive(const std::string& purpose) const {
-  RootInfo made = *this;
+  RootInfo result = *this;
   std::array<uint8_t, 8> number{};
   const std::string_view secret_text(reinterpret_cast<const char*>(secret.data()), secret.size());
   const uint64_t hashed = hash(hash(hash(0xcbf29ce484222325, secret_text), name), purpose);
   std::memcpy(number.data(), &hashed, sizeof hashed);
-  made.name = text("softnpu-hccl-", hexadecimal(number));
-  return made;
+  result.name = text("softnpu-hccl-", hexadecimal(number));
+  return result;
 }
 
 void RootInfo::write(HcclRootInfo* out) const {

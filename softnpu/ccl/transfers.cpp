@@ -63,9 +63,9 @@ Status launch(const Batch& batch) {
   }
   return Operation::launch(batch.comm, op, batch.stream, written,
                            [op, transfers](const auto& on, std::unique_ptr<Operation>* out) {
-                             auto made = std::make_unique<Transfers>(on, op, transfers);
-                             SOFTNPU_RETURN_IF_ERROR(made->prepare());
-                             *out = std::move(made);
+                             auto result = std::make_unique<Transfers>(on, op, transfers);
+                             SOFTNPU_RETURN_IF_ERROR(result->prepare());
+                             *out = std::move(result);
                              return Status::ok();
                            });
 }

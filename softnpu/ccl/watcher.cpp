@@ -58,7 +58,7 @@ void Watcher::watch(const std::shared_ptr<Peer>& peer) {
 Clock::time_point Watcher::resume_ready() {
   auto next = Clock::time_point::max();
   std::erase_if(parked_, [&](const Parked& parked) {
-    parked.waiting->ask_for_bell();
+    parked.waiting->request_wakeup();
     const auto deadline = parked.waiting->deadline();
     if (!parked.waiting->is_over()) {
       next = std::min(next, deadline);

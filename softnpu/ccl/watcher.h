@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/status.h"
-#include "ccl/bell_thread.h"
 #include "ccl/peer.h"
+#include "ccl/wakeup_thread.h"
 #include "softnpu/steps.h"
 
 namespace softnpu::ccl {
@@ -22,7 +22,7 @@ class Waiting {
 
   virtual ~Waiting() = default;
   // Asks peers to ring the bell at each change from now on; called before is_over().
-  virtual void ask_for_bell() noexcept = 0;
+  virtual void request_wakeup() noexcept = 0;
   // Whether the stream should go on: what it waits for is there, will never be, or is late.
   virtual bool is_over() noexcept = 0;
   // When is_over() becomes true by itself; max() for never.
@@ -38,7 +38,7 @@ class Watcher {
   Status start();
 
   // The eventfd that wakes the thread.
-  int bell() const { return thread_.bell(); }
+  int wakeup() const { return thread_.wakeup(); }
   void ring() const { thread_.ring(); }
 
   // Resumes `turn` when `waiting` is over. Borrows both until then, or until forget().
@@ -64,7 +64,7 @@ class Watcher {
   std::mutex mutex_;  // guards parked_ and peers_
   std::vector<Parked> parked_;
   std::vector<std::weak_ptr<Peer>> peers_;
-  BellThread thread_{"watches other ranks"};
+  WakeupThread thread_{"watches other ranks"};
 };
 
 }  // namespace softnpu::ccl

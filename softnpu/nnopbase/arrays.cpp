@@ -29,15 +29,15 @@ Status check_values(const T* values, uint64_t size) {
 
 template <typename Object, typename T>
 Object* create(const char* function, const T* values, uint64_t size) {
-  Object* made = nullptr;
+  Object* result = nullptr;
   (void)api(function, [&] {
     SOFTNPU_RETURN_IF_ERROR(check_values(values, size));
     Object object;
     object.values.assign(values, values + size);
-    made = pool_of<Object>().make(std::move(object));
+    result = pool_of<Object>().make(std::move(object));
     return Status::ok();
   });
-  return made;
+  return result;
 }
 
 template <typename Object>
@@ -48,7 +48,7 @@ aclnnStatus destroy(const char* function, const Object* object, const char* kind
 // Takes ownership of the elements; on failure they stay with the caller.
 template <typename List, typename T>
 List* create_list(const char* function, const T* const* values, uint64_t size, const char* kind) {
-  List* made = nullptr;
+  List* result = nullptr;
   (void)api(function, [&] {
     SOFTNPU_RETURN_IF_ERROR(check_values(values, size));
     List list;
@@ -59,10 +59,10 @@ List* create_list(const char* function, const T* const* values, uint64_t size, c
       SOFTNPU_RETURN_IF_ERROR(check_object(pool_of<T>(), values[i], kind));
       list.names[i] = pool_of<T>().name(values[i]);
     }
-    made = pool_of<List>().make(std::move(list));
+    result = pool_of<List>().make(std::move(list));
     return Status::ok();
   });
-  return made;
+  return result;
 }
 
 // Skips elements that were destroyed separately, or that the list contains twice.

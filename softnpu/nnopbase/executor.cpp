@@ -29,9 +29,9 @@ namespace {
 
 // Writes the reason for the failure of `plan` into `message`, of `size` bytes.
 void put_message(const Plan& plan, const std::string& reason, char* message, size_t size) {
-  const std::string said = plan.describe ? text(plan.describe(), ": ", reason) : reason;
-  said.copy(message, size - 1);
-  message[std::min(size - 1, said.size())] = '\0';
+  const std::string described = plan.describe ? text(plan.describe(), ": ", reason) : reason;
+  described.copy(message, size - 1);
+  message[std::min(size - 1, described.size())] = '\0';
 }
 
 aclError run_launch(void* opaque, char* message, size_t size) {
@@ -55,8 +55,8 @@ Status check_launch(const char* op, const LaunchTemplate& launched, void* worksp
 
 Status check_workspace(const Plan& plan) {
   if (plan.workspace_bytes.fits() && plan.workspace_bytes.value() >= 0) return Status::ok();
-  const std::string said = plan.describe ? plan.describe() : "the call";
-  return {ACLNN_ERR_PARAM_INVALID, said + " needs a workspace of more than 2^63 bytes"};
+  const std::string described = plan.describe ? plan.describe() : "the call";
+  return {ACLNN_ERR_PARAM_INVALID, described + " needs a workspace of more than 2^63 bytes"};
 }
 
 // The workspace of a launch without an executor, in host memory; null if the plan needs none.
@@ -125,14 +125,14 @@ Status current_launch(const char* op, Repeatable* repeatable, std::shared_ptr<co
 
 Status launch_repeatable(const char* op, void* workspace, uint64_t workspace_size, const aclOpExecutor* handle,
                          aclrtStream stream) {
-  const char* made_by = nullptr;
-  const std::shared_ptr<Repeatable> repeatable = find_repeatable(handle, &made_by);
+  const char* created_by = nullptr;
+  const std::shared_ptr<Repeatable> repeatable = find_repeatable(handle, &created_by);
   if (repeatable == nullptr) return unknown_executor(handle);
   std::shared_ptr<const LaunchTemplate> launched;
-  SOFTNPU_RETURN_IF_ERROR(current_launch(made_by, repeatable.get(), &launched));
+  SOFTNPU_RETURN_IF_ERROR(current_launch(created_by, repeatable.get(), &launched));
   void* kernel_workspace = nullptr;
   SOFTNPU_RETURN_IF_ERROR(check_launch(op, *launched, workspace, workspace_size, &kernel_workspace));
-  Planned* launch = make_launch(made_by);
+  Planned* launch = make_launch(created_by);
   launch->context.workspace = kernel_workspace;
   launch->shared = std::move(launched);
   return submit(launch, stream);

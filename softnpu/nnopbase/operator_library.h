@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 
 #include "base/status.h"
-#include "nnopbase/typed_call.h"
+#include "nnopbase/registry_call.h"
 
 namespace softnpu {
 

@@ -7,18 +7,19 @@
 #include <string>
 
 #include "base/status.h"
-#include "nnopbase/typed_call.h"
+#include "nnopbase/registry_call.h"
 
-// A description is a TypedCall without data and addresses. A size of -1 is any size, the sizes {-2} are any sizes of
+// A description is a RegistryCall without data and addresses. A size of -1 is any size, the sizes {-2} are any sizes of
 // any rank.
 extern "C" {
 
 // Reads a model from `bytes` of memory. A model that has another content is an error of one sentence.
-typedef void SoftnpuReadOperatorModel(const void* bytes, size_t size, softnpu::TypedCall* out, softnpu::Status* status);
+typedef void SoftnpuReadOperatorModel(const void* bytes, size_t size, softnpu::RegistryCall* out,
+                                      softnpu::Status* status);
 ACL_FUNC_VISIBILITY SoftnpuReadOperatorModel softnpuReadOperatorModel;
 
 // The model's bytes.
-typedef void SoftnpuWriteOperatorModel(const softnpu::TypedCall* description, std::string* out);
+typedef void SoftnpuWriteOperatorModel(const softnpu::RegistryCall* description, std::string* out);
 ACL_FUNC_VISIBILITY SoftnpuWriteOperatorModel softnpuWriteOperatorModel;
 }
 

@@ -17,7 +17,7 @@ struct Dim {
 
 // Whether steps along both dimensions can reach the same element: the least such steps lead to the strides' least
 // common multiple.
-bool meet(const Dim& a, const Dim& b) {
+bool intersect(const Dim& a, const Dim& b) {
   const int64_t common = std::gcd(a.stride, b.stride);
   return b.stride / common < a.size && a.stride / common < b.size;
 }
@@ -43,7 +43,7 @@ bool overlaps_itself(const aclTensor& tensor) {
   if (are_nested) return false;
   for (size_t i = 1; i < dims.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
-      if (meet(dims[i], dims[j])) return true;
+      if (intersect(dims[i], dims[j])) return true;
     }
   }
   return false;

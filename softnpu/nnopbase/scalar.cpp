@@ -81,14 +81,14 @@ Status softnpu::read_scalar(const void* value, aclDataType dtype, aclScalar* out
 }
 
 aclScalar* aclCreateScalar(void* value, aclDataType dataType) {
-  aclScalar* made = nullptr;
+  aclScalar* result = nullptr;
   (void)api("aclCreateScalar", [&] {
     aclScalar scalar;
     SOFTNPU_RETURN_IF_ERROR(softnpu::read_scalar(value, dataType, &scalar));
-    made = softnpu::scalars().make(scalar);
+    result = softnpu::scalars().make(scalar);
     return Status::ok();
   });
-  return made;
+  return result;
 }
 
 aclnnStatus aclDestroyScalar(const aclScalar* scalar) {

@@ -113,7 +113,7 @@ void hand_out(const Dims& dims, int64_t** out, uint64_t* count) {
 aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDataType dataType, const int64_t* stride,
                            int64_t offset, aclFormat format, const int64_t* storageDims, uint64_t storageDimsNum,
                            void* tensorData) {
-  aclTensor* made = nullptr;
+  aclTensor* result = nullptr;
   (void)api("aclCreateTensor", [&] {
     const Description from{viewDims, viewDimsNum, dataType,       stride,    offset,
                            format,   storageDims, storageDimsNum, tensorData};
@@ -125,10 +125,10 @@ aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDat
       tensors().destroy(tensor);
       throw;
     }
-    made = tensor;
+    result = tensor;
     return Status::ok();
   });
-  return made;
+  return result;
 }
 
 aclnnStatus aclDestroyTensor(const aclTensor* tensor) {

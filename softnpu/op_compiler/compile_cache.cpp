@@ -30,31 +30,31 @@ CompileCache& cache() {
 
 }  // namespace
 
-Status compiled_operator(const TypedCall& call, std::shared_ptr<const CompiledOperator>* out) {
+Status compiled_operator(const RegistryCall& call, std::shared_ptr<const CompiledOperator>* out) {
   OperatorLibrary operators;
   SOFTNPU_RETURN_IF_ERROR(load_operators(&operators));
   Status status;
-  bool made = false;
+  bool result = false;
   *out = cache().operators.get(key_of(call), [&] {
-    made = true;
+    result = true;
     std::shared_ptr<const CompiledOperator> compiled;
     operators.compile(&call, &compiled, &status);
     return compiled;
   });
-  if (*out != nullptr) ++(made ? cache().compiled : cache().reused);
-  if (made && *out != nullptr) {
+  if (*out != nullptr) ++(result ? cache().compiled : cache().reused);
+  if (result && *out != nullptr) {
     const CacheFiles files = compile_cache_files();
     const Status written =
         files.folder.empty() ? Status::ok() : write_operator_model(call, files.folder, files.is_forced);
     if (!written.is_ok()) log(ACL_WARNING, "op_compiler", text("the cache of compiled operators: ", written.message()));
   }
-  if (made && log_enabled(ACL_INFO, "op_compiler")) {
+  if (result && log_enabled(ACL_INFO, "op_compiler")) {
     log(ACL_INFO, "op_compiler", text("operator type ", call.type, status.is_ok() ? " compiled" : " refused"));
   }
   return status;
 }
 
-Status inferred_outputs(TypedCall* call) {
+Status inferred_outputs(RegistryCall* call) {
   OperatorLibrary operators;
   SOFTNPU_RETURN_IF_ERROR(load_operators(&operators));
   Status status;

@@ -9,15 +9,15 @@
 #include "softnpu/softnpu.h"
 
 using softnpu::api;
+using softnpu::RegistryCall;
 using softnpu::require;
 using softnpu::Status;
 using softnpu::text;
-using softnpu::TypedCall;
 
 namespace {
 
 Status read(const softnpu::CallArguments& arguments, aclopEngineType engine, aclopCompileType compile_type,
-            TypedCall* call) {
+            RegistryCall* call) {
   SOFTNPU_RETURN_IF_ERROR(require(arguments.type, "opType"));
   SOFTNPU_RETURN_IF_ERROR(softnpu::check_kinds(engine, compile_type));
   return softnpu::read_call(arguments, softnpu::Reading::kAll, call);
@@ -32,7 +32,7 @@ aclError aclopCompileAndExecute(const char* opType, int numInputs, const aclTens
                                 const aclopAttr* attr, aclopEngineType engineType, aclopCompileType compileFlag,
                                 const char* /*opPath*/, aclrtStream stream) {
   return api(__func__, [&]() -> Status {
-    TypedCall call;
+    RegistryCall call;
     SOFTNPU_RETURN_IF_ERROR(read({opType, numInputs, inputDesc, inputs, numOutputs, outputDesc, outputs, attr},
                                  engineType, compileFlag, &call));
     return softnpu::launch(&call, stream);
@@ -45,7 +45,7 @@ aclError aclopCompileAndExecuteV2(const char* opType, int numInputs, aclTensorDe
                                   aclDataBuffer* outputs[], aclopAttr* attr, aclopEngineType engineType,
                                   aclopCompileType compileFlag, const char* /*opPath*/, aclrtStream stream) {
   return api(__func__, [&]() -> Status {
-    TypedCall call;
+    RegistryCall call;
     SOFTNPU_RETURN_IF_ERROR(read({opType, numInputs, inputDesc, inputs, numOutputs, outputDesc, outputs, attr},
                                  engineType, compileFlag, &call));
     SOFTNPU_RETURN_IF_ERROR(softnpu::launch(&call, stream));

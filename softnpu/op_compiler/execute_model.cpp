@@ -21,14 +21,14 @@ using softnpu::CallArguments;
 using softnpu::Handles;
 using softnpu::read_call;
 using softnpu::Reading;
+using softnpu::RegistryCall;
 using softnpu::require;
 using softnpu::Status;
 using softnpu::text;
-using softnpu::TypedCall;
 
 // An operator whose model was found.
 struct aclopHandle {
-  TypedCall call;  // without data
+  RegistryCall call;  // without data
   std::vector<aclTensorDesc> inputs;
   std::vector<aclTensorDesc> outputs;
 };
@@ -58,7 +58,7 @@ aclError load(const void* model, size_t size) {
   });
 }
 
-Status execute(const CallArguments& arguments, aclrtStream stream, TypedCall* call) {
+Status execute(const CallArguments& arguments, aclrtStream stream, RegistryCall* call) {
   SOFTNPU_RETURN_IF_ERROR(read_call(arguments, Reading::kAll, call));
   SOFTNPU_RETURN_IF_ERROR(softnpu::find_operator_model(*call));
   return softnpu::launch(call, stream);
@@ -68,7 +68,7 @@ aclError execute_v1(const char* type, int input_count, const aclTensorDesc* cons
                     const aclDataBuffer* const inputs[], int output_count, const aclTensorDesc* const output_descs[],
                     aclDataBuffer* const outputs[], const aclopAttr* attributes, aclrtStream stream) {
   return api("aclopExecute", [&]() -> Status {
-    TypedCall call;
+    RegistryCall call;
     return execute({type, input_count, input_descs, inputs, output_count, output_descs, outputs, attributes}, stream,
                    &call);
   });
@@ -78,7 +78,7 @@ aclError execute_v2(const char* type, int input_count, aclTensorDesc* input_desc
                     int output_count, aclTensorDesc* output_descs[], aclDataBuffer* outputs[], aclopAttr* attributes,
                     aclrtStream stream) {
   return api("aclopExecuteV2", [&]() -> Status {
-    TypedCall call;
+    RegistryCall call;
     SOFTNPU_RETURN_IF_ERROR(execute(
         {type, input_count, input_descs, inputs, output_count, output_descs, outputs, attributes}, stream, &call));
     return softnpu::report_sizes(call.outputs, output_descs, stream);
@@ -89,7 +89,7 @@ aclError execute_v2(const char* type, int input_count, aclTensorDesc* input_desc
 aclError update_params(const char* type, int input_count, const aclTensorDesc* const input_descs[], int output_count,
                        const aclTensorDesc* const output_descs[], const aclopAttr* attributes) {
   return api("aclopUpdateParams", [&]() -> Status {
-    TypedCall call;
+    RegistryCall call;
     SOFTNPU_RETURN_IF_ERROR(
         read_call({type, input_count, input_descs, nullptr, output_count, output_descs, nullptr, attributes},
                   Reading::kNoBuffers, &call));
@@ -110,14 +110,14 @@ aclError create_handle(const char* type, int input_count, const aclTensorDesc* c
                        const aclTensorDesc* const output_descs[], const aclopAttr* attributes, aclopHandle** out) {
   return api("aclopCreateHandle", [&]() -> Status {
     SOFTNPU_RETURN_IF_ERROR(require(out, "handle"));
-    auto made = std::make_shared<aclopHandle>();
+    auto result = std::make_shared<aclopHandle>();
     SOFTNPU_RETURN_IF_ERROR(
         read_call({type, input_count, input_descs, nullptr, output_count, output_descs, nullptr, attributes},
-                  Reading::kNoBuffers, &made->call));
-    SOFTNPU_RETURN_IF_ERROR(softnpu::find_operator_model(made->call));
-    SOFTNPU_RETURN_IF_ERROR(copy_descs(input_count, input_descs, &made->inputs));
-    SOFTNPU_RETURN_IF_ERROR(copy_descs(output_count, output_descs, &made->outputs));
-    *out = handles().add(std::move(made));
+                  Reading::kNoBuffers, &result->call));
+    SOFTNPU_RETURN_IF_ERROR(softnpu::find_operator_model(result->call));
+    SOFTNPU_RETURN_IF_ERROR(copy_descs(input_count, input_descs, &result->inputs));
+    SOFTNPU_RETURN_IF_ERROR(copy_descs(output_count, output_descs, &result->outputs));
+    *out = handles().add(std::move(result));
     return Status::ok();
   });
 }
@@ -140,7 +140,7 @@ aclError exec_with_handle(aclopHandle* handle, int input_count, const aclDataBuf
     SOFTNPU_RETURN_IF_ERROR(handles().find(handle, &found));
     SOFTNPU_RETURN_IF_ERROR(check_count("input", input_count, found->inputs.size()));
     SOFTNPU_RETURN_IF_ERROR(check_count("output", output_count, found->outputs.size()));
-    TypedCall call;
+    RegistryCall call;
     call.type = found->call.type;
     call.attributes = found->call.attributes;
     SOFTNPU_RETURN_IF_ERROR(softnpu::read_tensors("input", found->inputs, inputs, &call.inputs));
@@ -156,7 +156,7 @@ aclError aclopCompile(const char* opType, int numInputs, const aclTensorDesc* co
                       const aclTensorDesc* const outputDesc[], const aclopAttr* attr, aclopEngineType engineType,
                       aclopCompileType compileFlag, const char* /*opPath*/) {
   return api(__func__, [&]() -> Status {
-    TypedCall call;
+    RegistryCall call;
     SOFTNPU_RETURN_IF_ERROR(softnpu::check_kinds(engineType, compileFlag));
     SOFTNPU_RETURN_IF_ERROR(read_call({opType, numInputs, inputDesc, nullptr, numOutputs, outputDesc, nullptr, attr},
                                       Reading::kNoBuffers, &call));

@@ -7,14 +7,14 @@
 #include "op_compiler/read_call.h"
 
 using softnpu::api;
+using softnpu::RegistryCall;
 using softnpu::require;
 using softnpu::Status;
 using softnpu::text;
-using softnpu::TypedCall;
 
 namespace {
 
-Status put(const TypedCall& call, int count, aclTensorDesc* const* descs) {
+Status put(const RegistryCall& call, int count, aclTensorDesc* const* descs) {
   if (static_cast<size_t>(count) != call.outputs.size()) {
     return {ACL_ERROR_INVALID_PARAM,
             text(call.type, ": ", count, " outputs, where ", call.outputs.size(), " are needed")};
@@ -38,7 +38,7 @@ Status put(const TypedCall& call, int count, aclTensorDesc* const* descs) {
 aclError aclopInferShape(const char* opType, int numInputs, aclTensorDesc* inputDesc[], aclDataBuffer* inputs[],
                          int numOutputs, aclTensorDesc* outputDesc[], aclopAttr* attr) {
   return api(__func__, [&]() -> Status {
-    TypedCall call;
+    RegistryCall call;
     SOFTNPU_RETURN_IF_ERROR(require(opType, "opType"));
     if (numOutputs < 0) return {ACL_ERROR_INVALID_PARAM, text("a list of ", numOutputs, " outputs")};
     if (numOutputs > 0) SOFTNPU_RETURN_IF_ERROR(require(outputDesc, "outputDesc"));

@@ -9,29 +9,29 @@
 
 namespace softnpu {
 
-Status launch(TypedCall* call, aclrtStream stream) {
+Status launch(RegistryCall* call, aclrtStream stream) {
   const auto body = [&]() -> Status {
     std::shared_ptr<const CompiledOperator> compiled;
     SOFTNPU_RETURN_IF_ERROR(compiled_operator(*call, &compiled));
     Plan plan;
     SOFTNPU_RETURN_IF_ERROR(compiled->plan(call, &plan));
     if (softnpuWatchesOverflow() != 0) {
-      for (const TypedTensor& input : call->inputs) collect_input(&input.tensor);
+      for (const RegistryTensor& input : call->inputs) collect_input(&input.tensor);
     }
-    for (const TypedTensor& output : call->outputs) add_written(&output.tensor, &plan);
+    for (const RegistryTensor& output : call->outputs) add_written(&output.tensor, &plan);
     return launch_plan(compiled->name(), std::move(plan), stream);
   };
   const Status status = body();
   return status.is_ok() ? status : Status(status.code(), text(call->type, ": ", status.message()));
 }
 
-Status compile(const TypedCall& call) {
+Status compile(const RegistryCall& call) {
   std::shared_ptr<const CompiledOperator> compiled;
   const Status status = compiled_operator(call, &compiled);
   return status.is_ok() ? status : Status(status.code(), text(call.type, ": ", status.message()));
 }
 
-Status report_sizes(std::span<const TypedTensor> outputs, aclTensorDesc* const* descs, aclrtStream stream) {
+Status report_sizes(std::span<const RegistryTensor> outputs, aclTensorDesc* const* descs, aclrtStream stream) {
   bool waited = false;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].tensor.shape == nullptr) continue;

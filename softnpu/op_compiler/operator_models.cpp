@@ -24,7 +24,7 @@ constexpr size_t kMaxListed = 8;  // models in an error
 
 struct Models {
   std::shared_mutex mutex;
-  std::map<std::string, std::vector<TypedCall>, std::less<>> by_type;
+  std::map<std::string, std::vector<RegistryCall>, std::less<>> by_type;
 };
 
 Models& models() {
@@ -38,9 +38,9 @@ bool sizes_match(const Dims& description, const Dims& call) {
                     [](int64_t one, int64_t other) { return one == other || one == kAnySize; });
 }
 
-bool tensors_match(const std::vector<TypedTensor>& description, const std::vector<TypedTensor>& call) {
+bool tensors_match(const std::vector<RegistryTensor>& description, const std::vector<RegistryTensor>& call) {
   return std::equal(description.begin(), description.end(), call.begin(), call.end(),
-                    [](const TypedTensor& one, const TypedTensor& other) {
+                    [](const RegistryTensor& one, const RegistryTensor& other) {
                       if (one.is_given != other.is_given) return false;
                       return !one.is_given ||
                              (one.tensor.dtype == other.tensor.dtype && one.tensor.format == other.tensor.format &&
@@ -48,7 +48,7 @@ bool tensors_match(const std::vector<TypedTensor>& description, const std::vecto
                     });
 }
 
-bool matches(const TypedCall& description, const TypedCall& call) {
+bool matches(const RegistryCall& description, const RegistryCall& call) {
   return tensors_match(description.inputs, call.inputs) && tensors_match(description.outputs, call.outputs) &&
          description.attributes->values == call.attributes->values;
 }
@@ -68,9 +68,9 @@ struct ShowAttribute {
   }
 };
 
-std::string shown(const std::vector<TypedTensor>& tensors) {
+std::string shown(const std::vector<RegistryTensor>& tensors) {
   std::string list;
-  for (const TypedTensor& one : tensors) {
+  for (const RegistryTensor& one : tensors) {
     list += list.empty() ? "" : ", ";
     if (!one.is_given) {
       list += "none";
@@ -85,7 +85,7 @@ std::string shown(const std::vector<TypedTensor>& tensors) {
 }
 
 // "(type 0 format 2 [2,8]) -> (type 0 format 2 [2,8]) {axes: [0]}"
-std::string shown(const TypedCall& call) {
+std::string shown(const RegistryCall& call) {
   std::string attributes;
   for (const auto& [name, value] : call.attributes->values) {
     attributes += text(attributes.empty() ? " {" : ", ", name, ": ", std::visit(ShowAttribute(), value));
@@ -93,7 +93,7 @@ std::string shown(const TypedCall& call) {
   return text("(", shown(call.inputs), ") -> (", shown(call.outputs), ")", attributes, attributes.empty() ? "" : "}");
 }
 
-Status read_model(const void* bytes, size_t size, TypedCall* out) {
+Status read_model(const void* bytes, size_t size, RegistryCall* out) {
   OperatorModelLibrary library;
   SOFTNPU_RETURN_IF_ERROR(load_operator_models(&library));
   Status status;
@@ -101,7 +101,7 @@ Status read_model(const void* bytes, size_t size, TypedCall* out) {
   return status;
 }
 
-Status read_file(const std::filesystem::path& path, TypedCall* out) {
+Status read_file(const std::filesystem::path& path, RegistryCall* out) {
   std::ifstream file(path, std::ios::binary);
   if (!file.is_open()) return {ACL_ERROR_INVALID_FILE, text(path.string(), ": cannot be read")};
   const std::string bytes(std::istreambuf_iterator<char>(file), {});
@@ -111,16 +111,16 @@ Status read_file(const std::filesystem::path& path, TypedCall* out) {
 
 }  // namespace
 
-void add_operator_model(TypedCall description) {
+void add_operator_model(RegistryCall description) {
   std::unique_lock lock(models().mutex);
-  std::vector<TypedCall>& known = models().by_type[description.type];
-  if (std::ranges::none_of(known, [&](const TypedCall& one) { return matches(one, description); })) {
+  std::vector<RegistryCall>& known = models().by_type[description.type];
+  if (std::ranges::none_of(known, [&](const RegistryCall& one) { return matches(one, description); })) {
     known.push_back(std::move(description));
   }
 }
 
 Status add_operator_model(const void* bytes, size_t size) {
-  TypedCall description;
+  RegistryCall description;
   SOFTNPU_RETURN_IF_ERROR(read_model(bytes, size, &description));
   add_operator_model(std::move(description));
   return Status::ok();
@@ -136,14 +136,14 @@ Status add_operator_models_of(const std::string& folder) {
   }
   if (files.empty())
     return {ACL_ERROR_INVALID_FILE, text("the folder ", folder, " has no .om: atc --singleop makes them")};
-  std::vector<TypedCall> descriptions(files.size());
+  std::vector<RegistryCall> descriptions(files.size());
   size_t count = 0;
   for (const std::filesystem::path& file : files) SOFTNPU_RETURN_IF_ERROR(read_file(file, &descriptions[count++]));
-  for (TypedCall& description : descriptions) add_operator_model(std::move(description));
+  for (RegistryCall& description : descriptions) add_operator_model(std::move(description));
   return Status::ok();
 }
 
-Status find_operator_model(const TypedCall& call) {
+Status find_operator_model(const RegistryCall& call) {
   std::shared_lock lock(models().mutex);
   const auto& by_type = models().by_type;
   const auto found = by_type.find(call.type);
@@ -154,15 +154,15 @@ Status find_operator_model(const TypedCall& call) {
             text("no model of the operator ", call.type, " is loaded; loaded are ", loaded.empty() ? "none" : loaded,
                  ": aclopSetModelDir, aclopLoad and aclopCompile load models")};
   }
-  const std::vector<TypedCall>& known = found->second;
-  if (std::ranges::any_of(known, [&](const TypedCall& one) { return matches(one, call); })) return Status::ok();
+  const std::vector<RegistryCall>& known = found->second;
+  if (std::ranges::any_of(known, [&](const RegistryCall& one) { return matches(one, call); })) return Status::ok();
   for (size_t i = 0; i < std::min(known.size(), kMaxListed); ++i) loaded += text("\n  ", shown(known[i]));
   if (known.size() > kMaxListed) loaded += text("\n  and ", known.size() - kMaxListed, " more");
   return {ACL_ERROR_OP_NOT_FOUND,
           text("no model of the operator ", call.type, " fits ", shown(call), "; loaded are:", loaded)};
 }
 
-Status write_operator_model(const TypedCall& call, const std::string& folder, bool overwrites) {
+Status write_operator_model(const RegistryCall& call, const std::string& folder, bool overwrites) {
   OperatorModelLibrary library;
   SOFTNPU_RETURN_IF_ERROR(load_operator_models(&library));
   std::string bytes;

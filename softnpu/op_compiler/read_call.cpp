@@ -25,7 +25,7 @@ Status read_sizes(const std::string& role, const std::vector<int64_t>& sizes, Di
   return Status::ok();
 }
 
-Status read_data(const std::string& role, const aclTensorDesc& desc, const aclDataBuffer& buffer, TypedTensor* out) {
+Status read_data(const std::string& role, const aclTensorDesc& desc, const aclDataBuffer& buffer, RegistryTensor* out) {
   const Checked storage_shape = bytes_of(out->tensor.storage_dims, desc.dtype);
   const Checked seen = bytes_of(out->tensor.dims, desc.dtype);
   if (!storage_shape.fits() || !seen.fits()) {
@@ -47,7 +47,7 @@ Status read_data(const std::string& role, const aclTensorDesc& desc, const aclDa
 }
 
 // Everything but the data.
-Status read_description(const std::string& role, const aclTensorDesc& desc, TypedTensor* out) {
+Status read_description(const std::string& role, const aclTensorDesc& desc, RegistryTensor* out) {
   out->name = desc.name;
   out->is_given = true;
   aclTensor& tensor = out->tensor;
@@ -62,7 +62,7 @@ Status read_description(const std::string& role, const aclTensorDesc& desc, Type
 }
 
 Status read_tensor(const std::string& role, const aclTensorDesc& desc, const aclDataBuffer* buffer_handle,
-                   Reading reading, TypedTensor* out) {
+                   Reading reading, RegistryTensor* out) {
   const bool is_on_host = desc.placement != ACL_MEMTYPE_DEVICE;
   const bool needs_data = reading == Reading::kAll || (reading == Reading::kDescriptions && is_on_host);
   std::shared_ptr<aclDataBuffer> buffer;
@@ -108,7 +108,7 @@ class KeyWriter {
 }  // namespace
 
 Status read_tensors(const char* role, int count, const aclTensorDesc* const* descs, const aclDataBuffer* const* buffers,
-                    Reading reading, std::vector<TypedTensor>* out) {
+                    Reading reading, std::vector<RegistryTensor>* out) {
   if (count < 0) return {ACL_ERROR_INVALID_PARAM, text("a list of ", count, " ", role, "s")};
   if (count > 0 && (descs == nullptr || (buffers == nullptr && reading == Reading::kAll))) {
     return {ACL_ERROR_INVALID_PARAM, text("the list of ", role, "s is null")};
@@ -124,7 +124,7 @@ Status read_tensors(const char* role, int count, const aclTensorDesc* const* des
 }
 
 Status read_tensors(const char* role, std::span<const aclTensorDesc> descs, const aclDataBuffer* const* buffers,
-                    std::vector<TypedTensor>* out) {
+                    std::vector<RegistryTensor>* out) {
   if (!descs.empty() && buffers == nullptr) return {ACL_ERROR_INVALID_PARAM, text("the list of ", role, "s is null")};
   out->resize(descs.size());
   for (size_t i = 0; i < descs.size(); ++i) {
@@ -141,7 +141,7 @@ Status read_attributes(const aclopAttr* attributes, std::shared_ptr<const aclopA
   return Status::ok();
 }
 
-Status read_call(const CallArguments& arguments, Reading reading, TypedCall* call) {
+Status read_call(const CallArguments& arguments, Reading reading, RegistryCall* call) {
   SOFTNPU_RETURN_IF_ERROR(require(arguments.type, "opType"));
   call->type = arguments.type;
   SOFTNPU_RETURN_IF_ERROR(
@@ -161,12 +161,12 @@ Status check_kinds(aclopEngineType engine, aclopCompileType compile_type) {
   return Status::ok();
 }
 
-std::string key_of(const TypedCall& call) {
+std::string key_of(const RegistryCall& call) {
   KeyWriter writer;
   writer.add_list(call.type);
   for (const auto* tensors : {&call.inputs, &call.outputs}) {
     writer.add(tensors->size());
-    for (const TypedTensor& operand : *tensors) {
+    for (const RegistryTensor& operand : *tensors) {
       writer.add(operand.is_given);
       writer.add(operand.tensor.dtype);
       writer.add(operand.tensor.format);

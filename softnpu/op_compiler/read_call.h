@@ -5,7 +5,7 @@
 
 #include "acl/acl_op_compiler.h"
 #include "ascendcl/tensor_desc.h"
-#include "nnopbase/typed_call.h"
+#include "nnopbase/registry_call.h"
 
 namespace softnpu {
 
@@ -18,10 +18,10 @@ enum class Reading : uint8_t {
 // Reads the handles of aclopCompileAndExecute. Checks that each is not null or destroyed, that all sizes are known, and
 // that the buffer is as large as its description.
 Status read_tensors(const char* role, int count, const aclTensorDesc* const* descs, const aclDataBuffer* const* buffers,
-                    Reading reading, std::vector<TypedTensor>* out);
+                    Reading reading, std::vector<RegistryTensor>* out);
 // The same of descriptions that the caller keeps.
 Status read_tensors(const char* role, std::span<const aclTensorDesc> descs, const aclDataBuffer* const* buffers,
-                    std::vector<TypedTensor>* out);
+                    std::vector<RegistryTensor>* out);
 // Null means no attributes.
 Status read_attributes(const aclopAttr* attributes, std::shared_ptr<const aclopAttr>* out);
 
@@ -37,11 +37,11 @@ struct CallArguments {
   const aclopAttr* attributes;
 };
 // Reads all of them.
-Status read_call(const CallArguments& arguments, Reading reading, TypedCall* call);
+Status read_call(const CallArguments& arguments, Reading reading, RegistryCall* call);
 
 Status check_kinds(aclopEngineType engine, aclopCompileType compile_type);
 
 // Everything of the call except addresses: equal keys mean the same compiled operator.
-std::string key_of(const TypedCall& call);
+std::string key_of(const RegistryCall& call);
 
 }  // namespace softnpu

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from softnpu.opgen.lines import BACK, numbered
-from softnpu.opgen.model import Argument, Function, Operator, Table, TypedName
+from softnpu.opgen.model import Argument, Function, Operator, RegistryName, Table
 from softnpu.opgen.types import Input, OperatorType, rows
 
 
@@ -90,7 +90,7 @@ def entries(table: Table, name: str) -> str:
 _GRADIENTS = ("plan_gradient", "plan_swapped")
 
 
-def _type_of(function: Function, typed: TypedName) -> OperatorType:
+def _type_of(function: Function, typed: RegistryName) -> OperatorType:
     """The row of a named function: its inputs are broadcast."""
     count = len(typed.operands)
     names = ["x"] if count == 1 else [f"x{i + 1}" for i in range(count)]

@@ -63,12 +63,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("table", type=Path)
     options = parser.parse_args(arguments)
     try:
-        made = initializers(options.table.read_text(), str(options.table))
+        result = initializers(options.table.read_text(), str(options.table))
     except TableError as error:
         print(error, file=sys.stderr)
         return 1
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text(f"// From {options.table.name}.\n{made}")
+    options.output.write_text(f"// From {options.table.name}.\n{result}")
     return 0
 
 

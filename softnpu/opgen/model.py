@@ -72,7 +72,7 @@ class Operator:
 
 
 @dataclass(frozen=True)
-class TypedName:
+class RegistryName:
     """The name by which ``aclopCompileAndExecute`` invokes a function: ``HardSwish(t) by plan_unary``."""
 
     name: str
@@ -90,7 +90,7 @@ class Function:
     cost: int
     rounds_constants: bool
     keeps_numbers: bool
-    typed: tuple[TypedName, ...]
+    typed: tuple[RegistryName, ...]
     doc: str
     line: int = 0  # of its row in the table
 

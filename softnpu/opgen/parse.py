@@ -24,7 +24,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from softnpu.opgen.model import OBJECTS, VALUES, Argument, Function, Operator, Table, TypedName
+from softnpu.opgen.model import OBJECTS, VALUES, Argument, Function, Operator, RegistryName, Table
 from softnpu.opgen.types import OperatorType, RowError, parse_row
 
 _ROW = re.compile(r"(?P<name>\w+)\((?P<arguments>.*?)\)\s*=\s*(?P<plan>.+)")
@@ -61,7 +61,7 @@ def _function(line: str, where: str) -> Function:
         elif match := re.fullmatch(r"costs (\d+)", part):
             cost = int(match[1])
         elif match := _NAMED.fullmatch(part):
-            typed.append(TypedName(*match.groups()))
+            typed.append(RegistryName(*match.groups()))
         elif part in ("rounds constants", "keeps numbers"):
             flags.add(part)
         else:

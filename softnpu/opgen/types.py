@@ -126,16 +126,16 @@ def parse_row(text: str, line: int) -> OperatorType:
 def _bindings(row: OperatorType, call: str) -> str:
     used = set(re.findall(r"\w+", re.sub(r'"[^"]*"', "", call)))
     lines = []
-    for place, given in enumerate(row.inputs):
+    for location, given in enumerate(row.inputs):
         if given.name in used:
-            lines.append(_INPUTS[given.kind].format(name=given.name, place=place))
+            lines.append(_INPUTS[given.kind].format(name=given.name, location=location))
     for attribute in row.attributes:
         if attribute.name in used:
             read = _ATTRIBUTES[attribute.type][1].format(name=attribute.name)
             lines.append(f'{read}("{attribute.name}");')
-    for place, name in enumerate(row.outputs):
+    for location, name in enumerate(row.outputs):
         if name in used:
-            lines.append(f"aclTensor& {name} = of.out({place});")
+            lines.append(f"aclTensor& {name} = of.out({location});")
     return "".join(f"  {line}\n" for line in lines)
 
 

@@ -75,17 +75,17 @@ aclError aclprofFinalize() {
 
 aclprofConfig* aclprofCreateConfig(uint32_t* deviceIdList, uint32_t deviceNums, aclprofAicoreMetrics aicoreMetrics,
                                    const aclprofAicoreEvents* aicoreEvents, uint64_t dataTypeConfig) {
-  aclprofConfig* made = nullptr;
+  aclprofConfig* result = nullptr;
   (void)api("aclprofCreateConfig", [&]() -> Status {
     if (aicoreEvents != nullptr) {
       return {ACL_ERROR_INVALID_PARAM, "aicoreEvents is not null: the cores of a software NPU count no events"};
     }
     ProfileConfig config;
     SOFTNPU_RETURN_IF_ERROR(make_config(deviceIdList, deviceNums, aicoreMetrics, dataTypeConfig, &config));
-    made = Profile::get().add_config(std::move(config));
+    result = Profile::get().add_config(std::move(config));
     return Status::ok();
   });
-  return made;
+  return result;
 }
 
 aclError aclprofDestroyConfig(const aclprofConfig* profilerConfig) {

@@ -138,9 +138,9 @@ Status Profile::init(const fs::path& folder) {
   if (!fs::is_directory(folder, error)) {
     return {ACL_ERROR_INVALID_FILE, text("the folder ", folder.string(), " does not exist")};
   }
-  const fs::path made = fs::absolute(folder, error) / folder_name();
-  SOFTNPU_RETURN_IF_ERROR(make_folder(made / "host" / "data"));
-  folder_ = made;
+  const fs::path created = fs::absolute(folder, error) / folder_name();
+  SOFTNPU_RETURN_IF_ERROR(make_folder(created / "host" / "data"));
+  folder_ = created;
   return Status::ok();
 }
 

@@ -24,10 +24,10 @@ softnpuTraceRecord record_of(softnpuTraceKind kind, uint64_t id) {
   return record;
 }
 
-softnpuTraceRecord record_of(softnpuTraceKind kind, uint64_t id, Place place) {
+softnpuTraceRecord record_of(softnpuTraceKind kind, uint64_t id, Location location) {
   softnpuTraceRecord record = record_of(kind, id);
-  record.device = place.device;
-  record.stream = place.stream;
+  record.device = location.device;
+  record.stream = location.stream;
   return record;
 }
 
@@ -53,8 +53,9 @@ Tag begin_task() noexcept {
   return {Collector::get().next_id(), now()};
 }
 
-void launched(Tag tag, softnpuTraceTask task, const char* name, Place place, uint64_t number, uint64_t bytes) noexcept {
-  softnpuTraceRecord record = record_of(SOFTNPU_TRACE_LAUNCH, tag.id, place);
+void launched(Tag tag, softnpuTraceTask task, const char* name, Location location, uint64_t number,
+              uint64_t bytes) noexcept {
+  softnpuTraceRecord record = record_of(SOFTNPU_TRACE_LAUNCH, tag.id, location);
   record.task = static_cast<uint8_t>(task);
   record.other = number;
   record.begin = tag.begin;
@@ -75,8 +76,8 @@ void dropped(Tag tag) noexcept {
   Collector::get().count_open(-1);
 }
 
-void ran(Tag tag, Place place, int64_t begin, bool failed, uint64_t members) noexcept {
-  softnpuTraceRecord record = record_of(SOFTNPU_TRACE_RUN, tag.id, place);
+void ran(Tag tag, Location location, int64_t begin, bool failed, uint64_t members) noexcept {
+  softnpuTraceRecord record = record_of(SOFTNPU_TRACE_RUN, tag.id, location);
   record.failed = failed ? 1 : 0;
   record.other = members;
   record.begin = begin;
@@ -85,22 +86,24 @@ void ran(Tag tag, Place place, int64_t begin, bool failed, uint64_t members) noe
   Collector::get().count_open(-1);
 }
 
-void ran_fused(Tag tag, Place place, Tag leader, uint32_t position) noexcept {
+void ran_fused(Tag tag, Location location, Tag leader, uint32_t position) noexcept {
   if (!tag) return;
-  softnpuTraceRecord record = record_of(SOFTNPU_TRACE_MEMBER, tag.id, place);
+  softnpuTraceRecord record = record_of(SOFTNPU_TRACE_MEMBER, tag.id, location);
   record.other = leader.id;
   record.position = position;
   append(record);
   Collector::get().count_open(-1);
 }
 
-Running::Running(Tag tag, Place place) noexcept : outer_(current), tag_(tag), place_(place) { current = this; }
+Running::Running(Tag tag, Location location) noexcept : outer_(current), tag_(tag), location_(location) {
+  current = this;
+}
 Running::~Running() { current = outer_; }
 
 static Tag node_launched(const Node& node, int64_t begin) noexcept {
   if (current == nullptr || !current->tag()) return {};
   const Tag tag = begin_task();
-  softnpuTraceRecord record = record_of(SOFTNPU_TRACE_LAUNCH, tag.id, {current->place().device, node.stream});
+  softnpuTraceRecord record = record_of(SOFTNPU_TRACE_LAUNCH, tag.id, {current->location().device, node.stream});
   record.task = SOFTNPU_TRACE_NODE;
   record.other = current->tag().id;
   record.begin = record.end = begin;
@@ -112,13 +115,13 @@ static Tag node_launched(const Node& node, int64_t begin) noexcept {
 
 Tag node_ran(const Node& node, int64_t begin, bool failed, uint64_t members) noexcept {
   const Tag tag = node_launched(node, begin);
-  if (tag) ran(tag, {current->place().device, node.stream}, begin, failed, members);
+  if (tag) ran(tag, {current->location().device, node.stream}, begin, failed, members);
   return tag;
 }
 
 void node_ran_fused(const Node& node, Tag leader, uint32_t position) noexcept {
   if (!leader) return;
-  ran_fused(node_launched(node, leader.begin), {current->place().device, node.stream}, leader, position);
+  ran_fused(node_launched(node, leader.begin), {current->location().device, node.stream}, leader, position);
 }
 
 void report_heap(Device& device) noexcept {
@@ -171,9 +174,9 @@ void softnpuTraceHostKernel(const char* name, aclrtStream stream, int64_t begin)
     if (!softnpu::Process::get().stream(stream, &target).is_ok()) return;
     trace::Tag tag = trace::begin_task();
     tag.begin = begin;
-    const trace::Place place{target->device(), target->id()};
-    trace::launched(tag, SOFTNPU_TRACE_WORK, Collector::get().intern(name), place, 0, 0);
-    trace::ran(tag, place, begin, false);
+    const trace::Location location{target->device(), target->id()};
+    trace::launched(tag, SOFTNPU_TRACE_WORK, Collector::get().intern(name), location, 0, 0);
+    trace::ran(tag, location, begin, false);
   });
 }
 

@@ -151,9 +151,9 @@ void Device::reset(const std::function<void()>& drop) {
   heap_.clear();
 }
 
-void Device::stop(bool lets_go) {
+void Device::stop(bool wakes_waiters) {
   executor_.stop();
-  if (!lets_go) return;
+  if (!wakes_waiters) return;
   std::lock_guard lock(mutex_);
   for (auto& [handle, stream] : streams_) stream->abandon();
 }

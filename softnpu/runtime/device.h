@@ -79,8 +79,8 @@ class Device {
   // How often reset() was called: addresses from before the last one are no longer the program's.
   uint64_t resets() const { return resets_.load(std::memory_order_acquire); }
 
-  // Waits for the running task and drops the others. `lets_go`: also wakes threads that wait for those.
-  void stop(bool lets_go);
+  // Waits for the running task and drops the others. `wakes_waiters`: also wakes threads that wait for those.
+  void stop(bool wakes_waiters);
 
  private:
   Device(int32_t id, std::unique_ptr<Region> region, size_t capacity, DeviceStatus* status)

@@ -366,9 +366,9 @@ void Process::stop() {
   if (forked_) return;
   // If a program's function ends the process on one of these threads, threads that wait for a stream keep waiting:
   // otherwise main could return and end the process with another exit code.
-  const bool lets_go = !is_own_thread;
+  const bool wakes_waiters = !is_own_thread;
   for (const auto& slot : live_) {
-    if (Device* device = slot.load(std::memory_order_acquire)) device->stop(lets_go);
+    if (Device* device = slot.load(std::memory_order_acquire)) device->stop(wakes_waiters);
   }
   host_thread_.stop();
   poller_.stop();

@@ -42,10 +42,10 @@ HWY_INLINE auto upper_half([[maybe_unused]] hn::Vec<hn::ScalableTag<float>> v) {
 template <typename Term>
 HWY_INLINE double sum_of_eights(size_t count, Term&& term) {
   const hn::ScalableTag<float> d;
-  const hn::ScalableTag<double> wide;
+  const hn::ScalableTag<double> widened;
   const size_t n = hn::Lanes(d);
-  auto low = hn::Zero(wide);
-  auto high = hn::Zero(wide);
+  auto low = hn::Zero(widened);
+  auto high = hn::Zero(widened);
   for (size_t i = 0; i < count; i += 8 * n) {
     const auto first = hn::Add(hn::Add(term(d, i), term(d, i + n)), hn::Add(term(d, i + 2 * n), term(d, i + 3 * n)));
     const auto second =
@@ -54,7 +54,7 @@ HWY_INLINE double sum_of_eights(size_t count, Term&& term) {
     low = hn::Add(low, lower_half(sum));
     high = hn::Add(high, upper_half(sum));
   }
-  return hn::GetLane(hn::SumOfLanes(wide, hn::Add(low, high)));
+  return hn::GetLane(hn::SumOfLanes(widened, hn::Add(low, high)));
 }
 
 // Sets the sum of the first terms that sum_of_eights can take, and returns their number; none, if trusted(sum) is

@@ -32,7 +32,7 @@ TEST(Attributes, BadInput) {
   const aclCannAttr* list = nullptr;
   size_t count = 0;
   int32_t value = 5;
-  int64_t wide = 5;
+  int64_t widened = 5;
   EXPECT_EQ(aclGetCannAttributeList(nullptr, &count), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclGetCannAttributeList(&list, nullptr), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclGetCannAttribute(ACL_CANN_ATTR_BF16, nullptr), ACL_ERROR_INVALID_PARAM);
@@ -40,13 +40,13 @@ TEST(Attributes, BadInput) {
   for (int unknown : {-1, 3}) {
     EXPECT_EQ(aclGetCannAttribute(static_cast<aclCannAttr>(unknown), &value), ACL_ERROR_INVALID_PARAM);
     EXPECT_NE(error().find("there is no attribute " + std::to_string(unknown)), std::string::npos);
-    EXPECT_EQ(aclGetDeviceCapability(0, static_cast<aclDeviceInfo>(unknown), &wide), ACL_ERROR_INVALID_PARAM);
+    EXPECT_EQ(aclGetDeviceCapability(0, static_cast<aclDeviceInfo>(unknown), &widened), ACL_ERROR_INVALID_PARAM);
     EXPECT_NE(error().find("there is no device capability " + std::to_string(unknown)), std::string::npos);
   }
   EXPECT_EQ(aclGetDeviceCapability(0, ACL_DEVICE_INFO_AI_CORE_NUM, nullptr), ACL_ERROR_INVALID_PARAM);
-  EXPECT_EQ(aclGetDeviceCapability(99, ACL_DEVICE_INFO_AI_CORE_NUM, &wide), ACL_ERROR_RT_INVALID_DEVICEID);
+  EXPECT_EQ(aclGetDeviceCapability(99, ACL_DEVICE_INFO_AI_CORE_NUM, &widened), ACL_ERROR_RT_INVALID_DEVICEID);
   EXPECT_EQ(value, 5);
-  EXPECT_EQ(wide, 5);
+  EXPECT_EQ(widened, 5);
 }
 
 TEST(Attributes, CapabilitiesMatchTheMachine) {

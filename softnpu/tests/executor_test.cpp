@@ -29,10 +29,10 @@ TEST_F(ExecutorTest, FailedRunReportsItsArgumentsAndLauncher) {
   Plan plan;
   plan.run = [](void*) { return Status(softnpu::kOperatorError, "no luck"); };
   plan.describe = [] { return std::string("(float32[2, 3])"); };
-  const std::string said = failure(std::move(plan));
-  EXPECT_NE(said.find("aclnnTest on stream"), std::string::npos) << said;
-  EXPECT_NE(said.find("launched by thread"), std::string::npos) << said;
-  EXPECT_NE(said.find("(float32[2, 3]): no luck [error 561000]"), std::string::npos) << said;
+  const std::string message = failure(std::move(plan));
+  EXPECT_NE(message.find("aclnnTest on stream"), std::string::npos) << message;
+  EXPECT_NE(message.find("launched by thread"), std::string::npos) << message;
+  EXPECT_NE(message.find("(float32[2, 3]): no luck [error 561000]"), std::string::npos) << message;
 }
 
 TEST_F(ExecutorTest, ExceptionIsAFailureWithItsMessage) {
@@ -45,10 +45,10 @@ TEST_F(ExecutorTest, ExceptionIsAFailureWithItsMessage) {
 TEST_F(ExecutorTest, LongMessageIsTruncated) {
   Plan plan;
   plan.run = [](void*) { return Status(softnpu::kOperatorError, std::string(5000, 'x')); };
-  const std::string said = failure(std::move(plan));
-  const size_t end = said.find("x [error 561000]");
-  ASSERT_NE(end, std::string::npos) << said;
-  const size_t kept = end - said.find_last_not_of('x', end);
+  const std::string message = failure(std::move(plan));
+  const size_t end = message.find("x [error 561000]");
+  ASSERT_NE(end, std::string::npos) << message;
+  const size_t kept = end - message.find_last_not_of('x', end);
   EXPECT_GT(kept, 400U);
   EXPECT_LT(kept, 600U);
 }

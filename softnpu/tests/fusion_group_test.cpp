@@ -77,9 +77,9 @@ class FakeLoop final : public ElementwiseLoop {
     for (const char* at : inputs_) to->push_back({at, at + 4 * kElements, 4, false});
   }
   void run(int64_t first, int64_t last) const override {
-    std::string said = last - first == kElements ? "" : std::to_string(first) + ".. ";
-    for (const char* at : inputs_) said += name_of(at) + " ";
-    journal_->push_back(said + "to " + name_of(output_));
+    std::string message = last - first == kElements ? "" : std::to_string(first) + ".. ";
+    for (const char* at : inputs_) message += name_of(at) + " ";
+    journal_->push_back(message + "to " + name_of(output_));
   }
   bool can_rebind() const override { return can_rebind_; }
   std::unique_ptr<const ElementwiseLoop> rebind(const BufferRebinding& rebinding) const override {

@@ -34,10 +34,10 @@ struct Layout {
   }
   // The offset of the element `index` of a shape to which this one is broadcast.
   int64_t at(const Sizes& index) const {
-    int64_t place = offset;
+    int64_t location = offset;
     const size_t missing = index.size() - sizes.size();
-    for (size_t i = 0; i < sizes.size(); ++i) place += sizes[i] == 1 ? 0 : index[missing + i] * strides[i];
-    return place;
+    for (size_t i = 0; i < sizes.size(); ++i) location += sizes[i] == 1 ? 0 : index[missing + i] * strides[i];
+    return location;
   }
 };
 
@@ -199,7 +199,7 @@ class MappedViewsTest : public AclTest {
     }
   }
 
-  static std::string said(const std::vector<Operand*>& all) {
+  static std::string message(const std::vector<Operand*>& all) {
     std::ostringstream words;
     for (const Operand* operand : all) {
       const auto& [sizes, strides, offset] = operand->layout;
@@ -256,9 +256,9 @@ TEST_F(MappedViewsTest, RandomViewsMatchTheReference) {
       fill(&whole);
     }
     run(all);
-    if (HasFatalFailure()) FAIL() << said(all);
+    if (HasFatalFailure()) FAIL() << message(all);
     compute(all);
-    ASSERT_EQ(download_bytes(out), out.host) << said(all);
+    ASSERT_EQ(download_bytes(out), out.host) << message(all);
   }
 }
 
@@ -274,7 +274,7 @@ TEST_F(MappedViewsTest, LargeViewsMatchTheReferenceOnSeveralThreads) {
     for (Operand* operand : all) fill(operand);
     run(all);
     compute(all);
-    ASSERT_EQ(download_bytes(out), out.host) << said(all);
+    ASSERT_EQ(download_bytes(out), out.host) << message(all);
   }
 }
 

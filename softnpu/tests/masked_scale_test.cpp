@@ -18,12 +18,12 @@ struct Layout {
 
 class MaskedScaleTest : public AclTest {
  protected:
-  static constexpr int64_t kMost = 200'000;
+  static constexpr int64_t kMax = 200'000;
 
   void SetUp() override {
     AclTest::SetUp();
     for (void** memory : {&x_, &mask_, &y_}) {
-      ASSERT_EQ(aclrtMalloc(memory, kMost * sizeof(float), ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+      ASSERT_EQ(aclrtMalloc(memory, kMax * sizeof(float), ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
     }
   }
 
@@ -64,7 +64,7 @@ class MaskedScaleTest : public AclTest {
 
 TEST_F(MaskedScaleTest, MultipliesTwiceAndRoundsTwice) {
   for_each_instruction_set([&] {
-    for (const int64_t count : {int64_t{1}, int64_t{17}, int64_t{1001}, kMost}) {
+    for (const int64_t count : {int64_t{1}, int64_t{17}, int64_t{1001}, kMax}) {
       const Layout line{{count}, {1}};
       std::vector<float> x(static_cast<size_t>(count));
       std::vector<uint8_t> bytes(x.size());
@@ -110,7 +110,7 @@ TEST_F(MaskedScaleTest, BadArgumentsAreStatusesNotCrashes) {
   const Layout line{{4}, {1}};
   EXPECT_EQ(run(line, line, ACL_INT32, 2, y_), ACLNN_ERR_PARAM_INVALID);
   EXPECT_NE(recent_error().find("mask has data type 3"), std::string::npos);
-  EXPECT_EQ(run({{kMost + 1}, {1}}, {{kMost + 1}, {1}}, ACL_BOOL, 2, y_), ACLNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(run({{kMax + 1}, {1}}, {{kMax + 1}, {1}}, ACL_BOOL, 2, y_), ACLNN_ERR_PARAM_INVALID);
   EXPECT_NE(recent_error().find("device memory"), std::string::npos);
   float host[4] = {};
   EXPECT_EQ(run(line, line, ACL_BOOL, 2, host), ACLNN_ERR_PARAM_INVALID);

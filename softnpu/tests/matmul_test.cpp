@@ -172,16 +172,16 @@ TEST_F(MatmulTest, AddsAScaledAndBroadcastAddend) {
       Tensor a({s.m, s.k}, Arrangement::kDense, random);
       Tensor b({s.k, s.n}, Arrangement::kTransposed, random);
       Tensor addend(dims, Arrangement::kDense, random);
-      Tensor wide({s.m, s.n}, Arrangement::kDense, random);
+      Tensor widened({s.m, s.n}, Arrangement::kDense, random);
       for (int64_t r = 0; r < s.m; ++r) {
         for (int64_t c = 0; c < s.n; ++c) {
-          wide.at(0, r, c) = addend.at(0, dims.size() > 1 && dims[0] > 1 ? r : 0, dims.back() > 1 ? c : 0);
+          widened.at(0, r, c) = addend.at(0, dims.size() > 1 && dims[0] > 1 ? r : 0, dims.back() > 1 ? c : 0);
         }
       }
       Tensor out({s.m, s.n}, Arrangement::kDense, random);
       addmm(addend, a, b, beta, alpha, out);
       if (HasFatalFailure()) return;
-      expect_product(a, b, wide, out, s, alpha, beta);
+      expect_product(a, b, widened, out, s, alpha, beta);
       if (HasFatalFailure()) return;
     }
   }
@@ -196,14 +196,14 @@ TEST_F(MatmulTest, ManyRowsWithPackedPanels) {
           Tensor a({s.m, s.k}, Arrangement::kDense, random);
           Tensor b({s.k, s.n}, lie, random);
           Tensor row({s.n}, Arrangement::kDense, random);
-          Tensor wide({s.m, s.n}, Arrangement::kDense, random);
+          Tensor widened({s.m, s.n}, Arrangement::kDense, random);
           for (int64_t r = 0; r < s.m; ++r) {
-            for (int64_t c = 0; c < s.n; ++c) wide.at(0, r, c) = row.at(0, 0, c);
+            for (int64_t c = 0; c < s.n; ++c) widened.at(0, r, c) = row.at(0, 0, c);
           }
           Tensor out({s.m, s.n}, result, random);
           addmm(row, a, b, 1, 1, out);
           if (HasFatalFailure()) return;
-          expect_product(a, b, wide, out, s, 1, 1);
+          expect_product(a, b, widened, out, s, 1, 1);
           if (HasFatalFailure()) return;
         }
       }

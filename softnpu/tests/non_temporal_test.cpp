@@ -124,16 +124,16 @@ class Operands {
   }
 
  private:
-  void run(const PlanSome& plan, Launch launch, int64_t together) {
-    for (int64_t row = 0; row < kRows; row += together) {
+  void run(const PlanSome& plan, Launch launch, int64_t group) {
+    for (int64_t row = 0; row < kRows; row += group) {
       uint64_t bytes = 0;
       aclOpExecutor* executor = nullptr;
-      const Some rows{x_.rows(row, together, kLength),
-                      other_.rows(row, together, kLength),
-                      pair_.rows(row, together, 2 * kLength),
-                      y_.rows(row, together, kLength),
-                      mean_.rows(row, together, 1),
-                      spread_.rows(row, together, 1),
+      const Some rows{x_.rows(row, group, kLength),
+                      other_.rows(row, group, kLength),
+                      pair_.rows(row, group, 2 * kLength),
+                      y_.rows(row, group, kLength),
+                      mean_.rows(row, group, 1),
+                      spread_.rows(row, group, 1),
                       weight_.line(),
                       bias_.line(),
                       &bytes,

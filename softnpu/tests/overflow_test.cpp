@@ -38,22 +38,22 @@ class OverflowTest : public AclTest {
 
   static constexpr size_t kBytes = size_t{1} << 20;
 
-  // The `place`-th piece of the memory, as floats.
-  float* floats(size_t place) const { return static_cast<float*>(memory_) + place * kBytes / 8 / sizeof(float); }
-  void put(size_t place, const std::vector<float>& values) const {
+  // The `index`-th piece of the memory, as floats.
+  float* floats(size_t index) const { return static_cast<float*>(memory_) + index * kBytes / 8 / sizeof(float); }
+  void put(size_t index, const std::vector<float>& values) const {
     const size_t bytes = values.size() * sizeof(float);
-    ASSERT_EQ(aclrtMemcpy(floats(place), bytes, values.data(), bytes, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
+    ASSERT_EQ(aclrtMemcpy(floats(index), bytes, values.data(), bytes, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
   }
-  std::vector<float> get(size_t place, size_t count) const {
+  std::vector<float> get(size_t index, size_t count) const {
     std::vector<float> values(count);
-    EXPECT_EQ(aclrtMemcpy(values.data(), count * sizeof(float), floats(place), count * sizeof(float),
+    EXPECT_EQ(aclrtMemcpy(values.data(), count * sizeof(float), floats(index), count * sizeof(float),
                           ACL_MEMCPY_DEVICE_TO_HOST),
               ACL_SUCCESS);
     return values;
   }
-  aclTensor* tensor(size_t place, int64_t count, aclDataType dtype = ACL_FLOAT, int64_t stride = 1) const {
+  aclTensor* tensor(size_t index, int64_t count, aclDataType dtype = ACL_FLOAT, int64_t stride = 1) const {
     const int64_t storage = count * stride;
-    return aclCreateTensor(&count, 1, dtype, &stride, 0, ACL_FORMAT_ND, &storage, 1, floats(place));
+    return aclCreateTensor(&count, 1, dtype, &stride, 0, ACL_FORMAT_ND, &storage, 1, floats(index));
   }
 
   // out = a * b, on the stream.
@@ -63,7 +63,7 @@ class OverflowTest : public AclTest {
     ASSERT_EQ(aclnnMulGetWorkspaceSize(a, b, out, &bytes, &executor), ACLNN_SUCCESS);
     ASSERT_EQ(bytes, 0u);
     ASSERT_EQ(aclnnMul(nullptr, 0, executor, stream_), ACLNN_SUCCESS);
-    for (const aclTensor* made : {a, b, out}) aclDestroyTensor(made);
+    for (const aclTensor* result : {a, b, out}) aclDestroyTensor(result);
   }
   void copy(aclTensor* to, aclTensor* from) const {
     uint64_t bytes = 0;
@@ -71,7 +71,7 @@ class OverflowTest : public AclTest {
     ASSERT_EQ(aclnnInplaceCopyGetWorkspaceSize(to, from, &bytes, &executor), ACLNN_SUCCESS);
     ASSERT_EQ(bytes, 0u);
     ASSERT_EQ(aclnnInplaceCopy(nullptr, 0, executor, stream_), ACLNN_SUCCESS);
-    for (const aclTensor* made : {to, from}) aclDestroyTensor(made);
+    for (const aclTensor* result : {to, from}) aclDestroyTensor(result);
   }
   void wait() const { ASSERT_EQ(aclrtSynchronizeStream(stream_), ACL_SUCCESS); }
   // The flag in stream order.

@@ -33,18 +33,18 @@ softnpu::Pool<Counted>& pool() {
 }
 
 TEST(PoolTest, MakesAndDestroysMoreThanOneChunk) {
-  std::vector<Counted*> made;
-  for (int i = 0; i < 1000; ++i) made.push_back(pool().make(i));
+  std::vector<Counted*> result;
+  for (int i = 0; i < 1000; ++i) result.push_back(pool().make(i));
   EXPECT_EQ(Counted::alive, 1000);
-  EXPECT_EQ(std::set<Counted*>(made.begin(), made.end()).size(), made.size());
+  EXPECT_EQ(std::set<Counted*>(result.begin(), result.end()).size(), result.size());
   for (int i = 0; i < 1000; ++i) {
-    EXPECT_EQ(made[static_cast<size_t>(i)]->value, i);
-    EXPECT_TRUE(pool().is_live(made[static_cast<size_t>(i)]));
-    EXPECT_FALSE(pool().is_live(reinterpret_cast<char*>(made[static_cast<size_t>(i)]) + 1));
+    EXPECT_EQ(result[static_cast<size_t>(i)]->value, i);
+    EXPECT_TRUE(pool().is_live(result[static_cast<size_t>(i)]));
+    EXPECT_FALSE(pool().is_live(reinterpret_cast<char*>(result[static_cast<size_t>(i)]) + 1));
   }
-  for (Counted* object : made) EXPECT_TRUE(pool().destroy(object));
+  for (Counted* object : result) EXPECT_TRUE(pool().destroy(object));
   EXPECT_EQ(Counted::alive, 0);
-  for (Counted* object : made) {
+  for (Counted* object : result) {
     EXPECT_FALSE(pool().is_live(object));
     EXPECT_FALSE(pool().destroy(object));
   }

@@ -33,7 +33,7 @@ class ProfileTest : public AclTest {
     uint32_t device = 0;
     return aclprofCreateConfig(&device, 1, ACL_AICORE_NONE, nullptr, data);
   }
-  fs::path made() const {
+  fs::path created() const {
     for (const auto& entry : fs::directory_iterator(folder_)) return entry.path();
     return {};
   }
@@ -43,24 +43,24 @@ class ProfileTest : public AclTest {
 
 TEST_F(ProfileTest, AProfileIsAFolderThatToolsKnow) {
   ASSERT_EQ(init(), ACL_SUCCESS);
-  EXPECT_TRUE(std::regex_match(made().filename().string(), std::regex("PROF_\\d{6}_\\d{17}_[A-Z]+")));
-  EXPECT_TRUE(fs::is_directory(made() / "host" / "data"));
+  EXPECT_TRUE(std::regex_match(created().filename().string(), std::regex("PROF_\\d{6}_\\d{17}_[A-Z]+")));
+  EXPECT_TRUE(fs::is_directory(created() / "host" / "data"));
   aclprofConfig* settings = config();
   ASSERT_NE(settings, nullptr);
   ASSERT_EQ(aclprofStart(settings), ACL_SUCCESS);
-  EXPECT_TRUE(fs::is_directory(made() / "device_0" / "data"));
-  EXPECT_TRUE(fs::exists(made() / "host" / "start_info"));
+  EXPECT_TRUE(fs::is_directory(created() / "device_0" / "data"));
+  EXPECT_TRUE(fs::exists(created() / "host" / "start_info"));
   aclrtStream stream = nullptr;
   ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
   auto nothing = [] {};
   for (int i = 0; i < 10; ++i) ASSERT_EQ(launch(stream, nothing), ACL_SUCCESS);
   ASSERT_EQ(aclprofStop(settings), ACL_SUCCESS);
-  std::ifstream end(made() / "host" / "end_info");
+  std::ifstream end(created() / "host" / "end_info");
   std::string line;
   std::getline(end, line);
   EXPECT_NE(line.find("\"missing\": 0, \"lost\": 0"), std::string::npos) << line;
   // A launch and a run for each task.
-  EXPECT_GE(fs::file_size(made() / "host" / "data" / "softnpu.records"), 8 + 20 * 80U);
+  EXPECT_GE(fs::file_size(created() / "host" / "data" / "softnpu.records"), 8 + 20 * 80U);
   EXPECT_EQ(aclprofDestroyConfig(settings), ACL_SUCCESS);
   EXPECT_EQ(aclprofFinalize(), ACL_SUCCESS);
 }

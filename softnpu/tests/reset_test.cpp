@@ -100,17 +100,17 @@ aclError in_thread(const std::function<aclError()>& call) {
 }
 
 Handles make() {
-  Handles made;
+  Handles result;
   aclrtContext own = nullptr;
   EXPECT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
   EXPECT_EQ(aclrtGetCurrentContext(&own), ACL_SUCCESS);
-  EXPECT_EQ(aclrtCreateContext(&made.context, 0), ACL_SUCCESS);
+  EXPECT_EQ(aclrtCreateContext(&result.context, 0), ACL_SUCCESS);
   EXPECT_EQ(aclrtSetCurrentContext(own), ACL_SUCCESS);
-  EXPECT_EQ(aclrtMalloc(&made.memory, 64, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
-  EXPECT_EQ(aclrtCreateStream(&made.stream), ACL_SUCCESS);
-  EXPECT_EQ(aclrtCreateEvent(&made.event), ACL_SUCCESS);
-  EXPECT_EQ(aclrtRecordEvent(made.event, made.stream), ACL_SUCCESS);
-  return made;
+  EXPECT_EQ(aclrtMalloc(&result.memory, 64, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  EXPECT_EQ(aclrtCreateStream(&result.stream), ACL_SUCCESS);
+  EXPECT_EQ(aclrtCreateEvent(&result.event), ACL_SUCCESS);
+  EXPECT_EQ(aclrtRecordEvent(result.event, result.stream), ACL_SUCCESS);
+  return result;
 }
 
 // The columns: on a thread that set no device; where the device was reset, by this thread or another; where it was set
@@ -119,10 +119,10 @@ std::vector<std::string> row(const Call& call) {
   const auto with = [&](const std::function<aclError(const Handles&)>& situation) {
     aclError code = ACL_SUCCESS;
     std::thread([&] {
-      const Handles made = make();
-      code = situation(made);
+      const Handles result = make();
+      code = situation(result);
       EXPECT_EQ(softnpuReleaseDevice(0), ACL_SUCCESS);
-      (void)aclrtDestroyEvent(made.event);
+      (void)aclrtDestroyEvent(result.event);
     }).join();
     return name_of(code);
   };
@@ -182,11 +182,11 @@ TEST(Reset, OrdersOfSetAndReset) {
   }).join();
   std::thread([&] {
     // A reset waits for the work of its device, in whatever order streams and memory were made.
-    const Handles made = make();
-    EXPECT_EQ(aclrtMemsetAsync(made.memory, 64, 7, 64, made.stream), ACL_SUCCESS);
+    const Handles result = make();
+    EXPECT_EQ(aclrtMemsetAsync(result.memory, 64, 7, 64, result.stream), ACL_SUCCESS);
     EXPECT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
-    EXPECT_EQ(aclrtDestroyStream(made.stream), ACL_ERROR_RT_STREAM_CONTEXT);
-    EXPECT_EQ(aclrtDestroyEvent(made.event), ACL_SUCCESS);
+    EXPECT_EQ(aclrtDestroyStream(result.stream), ACL_ERROR_RT_STREAM_CONTEXT);
+    EXPECT_EQ(aclrtDestroyEvent(result.event), ACL_SUCCESS);
   }).join();
 }
 

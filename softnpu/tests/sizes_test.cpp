@@ -59,18 +59,18 @@ class SizesTest : public AclTest {
       for (size_t i = sizes.size(); i-- > 0; next *= sizes[i]) strides[i] = next;
     }
     const int64_t held = kBytes / static_cast<int64_t>(aclDataTypeSize(dtype));
-    aclTensor* made =
+    aclTensor* result =
         aclCreateTensor(sizes.data(), sizes.size(), dtype, strides.data(), 0, ACL_FORMAT_ND, &held, 1, memory_);
-    EXPECT_NE(made, nullptr) << recent_error();
-    tensors_.push_back(made);
-    return made;
+    EXPECT_NE(result, nullptr) << recent_error();
+    tensors_.push_back(result);
+    return result;
   }
   // One element, repeated `size` times.
   aclTensor* expanded(int64_t size, aclDataType dtype) { return tensor({size}, dtype, {0}); }
   aclIntArray* array(const Sizes& values) {
-    aclIntArray* made = aclCreateIntArray(values.data(), values.size());
-    arrays_.push_back(made);
-    return made;
+    aclIntArray* result = aclCreateIntArray(values.data(), values.size());
+    arrays_.push_back(result);
+    return result;
   }
 
   void expect_refused(aclnnStatus status, const char* reason) {

@@ -11,17 +11,17 @@ namespace {
 using Small = softnpu::SmallVector<int, 4>;
 
 Small counted(int count) {
-  Small made;
-  for (int i = 0; i < count; ++i) made.push_back(i);
-  return made;
+  Small created;
+  for (int i = 0; i < count; ++i) created.push_back(i);
+  return created;
 }
 
 std::vector<int> values(const Small& from) { return {from.begin(), from.end()}; }
 
 std::vector<int> counted_values(int count) {
-  std::vector<int> made(static_cast<size_t>(count));
-  std::iota(made.begin(), made.end(), 0);
-  return made;
+  std::vector<int> created(static_cast<size_t>(count));
+  std::iota(created.begin(), created.end(), 0);
+  return created;
 }
 
 class SmallVectorTest : public ::testing::TestWithParam<int> {};

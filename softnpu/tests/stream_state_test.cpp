@@ -174,15 +174,15 @@ TEST_F(StreamStateTest, ExceptionCallbackIdentifiesTheFailedTask) {
   ASSERT_EQ(launch(stream_, nothing), ACL_SUCCESS);
   ASSERT_EQ(fail(stream_), ACL_SUCCESS);
   EXPECT_EQ(aclrtSynchronizeStream(stream_), ACL_ERROR_RT_AICORE_EXCEPTION);
-  const std::string said = recent_error();
+  const std::string message = recent_error();
   ASSERT_EQ(aclrtSetExceptionInfoCallback(nullptr), ACL_SUCCESS);
   EXPECT_EQ(seen[0], 1u);
   EXPECT_EQ(seen[1], static_cast<uint32_t>(id));
   EXPECT_NE(seen[2], 0u);
   EXPECT_EQ(seen[3], 0u);
   EXPECT_EQ(seen[4], static_cast<uint32_t>(ACL_ERROR_RT_AICORE_EXCEPTION));
-  EXPECT_NE(said.find("fails on stream"), std::string::npos);
-  EXPECT_NE(said.find("task 1, launched by thread " + std::to_string(seen[2])), std::string::npos);
+  EXPECT_NE(message.find("fails on stream"), std::string::npos);
+  EXPECT_NE(message.find("task 1, launched by thread " + std::to_string(seen[2])), std::string::npos);
   EXPECT_EQ(aclrtGetTaskIdFromExceptionInfo(nullptr), UINT32_MAX);
 }
 

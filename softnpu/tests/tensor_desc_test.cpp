@@ -203,28 +203,28 @@ TEST(TensorDesc, SizesArePermutedWithTheFormat) {
   };
   for (const Case& c : {Case{ACL_FORMAT_NCHW, {2, 3, 4, 5}}, Case{ACL_FORMAT_NHWC, {2, 4, 5, 3}},
                         Case{ACL_FORMAT_HWCN, {4, 5, 3, 2}}}) {
-    aclTensorDesc* made = nullptr;
-    ASSERT_EQ(aclTransTensorDescFormat(nchw, c.format, &made), ACL_SUCCESS) << error();
-    EXPECT_EQ(dims_of(made), c.dims);
-    EXPECT_EQ(aclGetTensorDescFormat(made), c.format);
-    EXPECT_FALSE(made->storage_format.has_value());
-    for (size_t i = 0; i < 4; ++i) EXPECT_EQ(made->shape_range[i][1], c.dims[i]);
+    aclTensorDesc* result = nullptr;
+    ASSERT_EQ(aclTransTensorDescFormat(nchw, c.format, &result), ACL_SUCCESS) << error();
+    EXPECT_EQ(dims_of(result), c.dims);
+    EXPECT_EQ(aclGetTensorDescFormat(result), c.format);
+    EXPECT_FALSE(result->storage_format.has_value());
+    for (size_t i = 0; i < 4; ++i) EXPECT_EQ(result->shape_range[i][1], c.dims[i]);
     aclTensorDesc* back = nullptr;
-    ASSERT_EQ(aclTransTensorDescFormat(made, ACL_FORMAT_NCHW, &back), ACL_SUCCESS) << error();
+    ASSERT_EQ(aclTransTensorDescFormat(result, ACL_FORMAT_NCHW, &back), ACL_SUCCESS) << error();
     EXPECT_EQ(dims_of(back), dims_of(nchw));
-    aclDestroyTensorDesc(made);
+    aclDestroyTensorDesc(result);
     aclDestroyTensorDesc(back);
   }
-  aclTensorDesc* made = nchw;
+  aclTensorDesc* result = nchw;
   for (aclFormat format : {ACL_FORMAT_NC1HWC0, ACL_FORMAT_NDHWC, ACL_FORMAT_ND}) {
-    EXPECT_EQ(aclTransTensorDescFormat(nchw, format, &made), ACL_ERROR_FORMAT_NOT_MATCH);
-    EXPECT_EQ(made, nullptr);
+    EXPECT_EQ(aclTransTensorDescFormat(nchw, format, &result), ACL_ERROR_FORMAT_NOT_MATCH);
+    EXPECT_EQ(result, nullptr);
   }
   EXPECT_EQ(aclTransTensorDescFormat(nchw, ACL_FORMAT_NHWC, nullptr), ACL_ERROR_INVALID_PARAM);
-  EXPECT_EQ(aclTransTensorDescFormat(nullptr, ACL_FORMAT_NHWC, &made), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclTransTensorDescFormat(nullptr, ACL_FORMAT_NHWC, &result), ACL_ERROR_INVALID_PARAM);
   aclDestroyTensorDesc(nchw);
   aclTensorDesc* short_one = make({2, 3}, ACL_FORMAT_NCHW);
-  EXPECT_EQ(aclTransTensorDescFormat(short_one, ACL_FORMAT_NHWC, &made), ACL_ERROR_FORMAT_NOT_MATCH);
+  EXPECT_EQ(aclTransTensorDescFormat(short_one, ACL_FORMAT_NHWC, &result), ACL_ERROR_FORMAT_NOT_MATCH);
   aclDestroyTensorDesc(short_one);
 }
 
@@ -240,7 +240,7 @@ void expect_refused(aclTensorDesc* desc, const std::string& says) {
     EXPECT_NE(error().find(says), std::string::npos);
   };
   int64_t numbers[2][2] = {};
-  aclTensorDesc* made = nullptr;
+  aclTensorDesc* result = nullptr;
   neutral(aclGetTensorDescType(desc), ACL_DT_UNDEFINED);
   neutral(aclGetTensorDescFormat(desc), ACL_FORMAT_UNDEFINED);
   neutral(aclGetTensorDescSize(desc), 0u);
@@ -252,7 +252,7 @@ void expect_refused(aclTensorDesc* desc, const std::string& says) {
   neutral(aclGetTensorDescAddress(desc), nullptr);
   refused(aclGetTensorDescDimV2(desc, 0, numbers[0]));
   refused(aclGetTensorDescDimRange(desc, 0, 2, numbers[0]));
-  refused(aclTransTensorDescFormat(desc, ACL_FORMAT_ND, &made));
+  refused(aclTransTensorDescFormat(desc, ACL_FORMAT_ND, &result));
   refused(aclSetTensorShapeRange(desc, 1, numbers));
   refused(aclSetTensorValueRange(desc, 1, numbers));
   refused(aclSetTensorStorageFormat(desc, ACL_FORMAT_ND));

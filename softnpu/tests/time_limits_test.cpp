@@ -49,9 +49,9 @@ class TimeLimitsTest : public AclTest {
 
 TEST_F(TimeLimitsTest, AWaitForAnOverdueOperatorFailsAndNamesIt) {
   run_overdue();
-  const std::string said = recent_error();
-  EXPECT_NE(said.find("blocking on stream"), std::string::npos) << said;
-  EXPECT_NE(said.find("longer than 20000 us (aclrtSetOpExecuteTimeOut)"), std::string::npos) << said;
+  const std::string message = recent_error();
+  EXPECT_NE(message.find("blocking on stream"), std::string::npos) << message;
+  EXPECT_NE(message.find("longer than 20000 us (aclrtSetOpExecuteTimeOut)"), std::string::npos) << message;
   // Every wait fails, also one with its own time-out.
   EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(busy_, 1000), ACL_ERROR_RT_AICORE_TIMEOUT);
   EXPECT_EQ(aclrtSynchronizeDevice(), ACL_ERROR_RT_AICORE_TIMEOUT);
@@ -194,9 +194,9 @@ TEST_F(TimeLimitsTest, OverlongStreamWaitFailsAndContinues) {
   ASSERT_EQ(aclrtRecordEvent(event, other_), ACL_SUCCESS);
   ASSERT_EQ(aclrtSetOpWaitTimeout(1), ACL_SUCCESS);
   EXPECT_EQ(aclrtSynchronizeStream(other_), ACL_ERROR_RT_WAIT_TIMEOUT);
-  const std::string said = recent_error();
-  EXPECT_NE(said.find("waits for aclrtLaunchHostFunc"), std::string::npos) << said;
-  EXPECT_NE(said.find("(aclrtSetOpWaitTimeout)"), std::string::npos) << said;
+  const std::string message = recent_error();
+  EXPECT_NE(message.find("waits for aclrtLaunchHostFunc"), std::string::npos) << message;
+  EXPECT_NE(message.find("(aclrtSetOpWaitTimeout)"), std::string::npos) << message;
   EXPECT_EQ(aclrtSynchronizeEvent(event), ACL_ERROR_RT_WAIT_TIMEOUT);
   EXPECT_EQ(aclrtSynchronizeStream(busy_), ACL_SUCCESS);
   go.set_value();

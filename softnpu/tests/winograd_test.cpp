@@ -23,7 +23,7 @@ constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 constexpr int64_t kAround = 16;  // guard elements on each side
 
 struct Case {
-  int64_t batch, read, made, height, width, padding;
+  int64_t batch, read, output, height, width, padding;
   bool channels_last;
 };
 
@@ -123,7 +123,7 @@ class WinogradTest : public AclTest, public ::testing::WithParamInterface<Case> 
   static void expect_near(const Case& c, const Tensor& image, const Tensor& result, const Tap& tap) {
     const int64_t height = c.height + 2 * c.padding - 2, width = c.width + 2 * c.padding - 2;
     for (int64_t n = 0; n < c.batch; ++n) {
-      for (int64_t k = 0; k < c.made; k += 7) {
+      for (int64_t k = 0; k < c.output; k += 7) {
         for (int64_t y = 0; y < height; ++y) {
           for (int64_t x = 0; x < width; ++x) {
             double sum = 0, magnitude = 0;
@@ -172,7 +172,7 @@ class WinogradTest : public AclTest, public ::testing::WithParamInterface<Case> 
 
   static void expect_near_gradient(const Case& c, const Tensor& gradient, const Tensor& image, const Tensor& result) {
     const int64_t height = c.height + 2 * c.padding - 2, width = c.width + 2 * c.padding - 2;
-    for (int64_t i = 0; i < 9 * c.read * c.made; i += 61) {
+    for (int64_t i = 0; i < 9 * c.read * c.output; i += 61) {
       const int64_t k = i / 9 / c.read, channel = i / 9 % c.read, dy = i / 3 % 3, dx = i % 3;
       double sum = 0, magnitude = 0;
       for (int64_t at = 0; at < c.batch * height * width; ++at) {
@@ -191,10 +191,10 @@ TEST_P(WinogradTest, GradientIsAccurateAndInBounds) {
   const Case& c = GetParam();
   std::mt19937 random(4);
   const Tensor image({c.batch, c.read, c.height, c.width}, c.channels_last, random);
-  const Tensor filter({c.made, c.read, 3, 3}, c.channels_last, random);
-  const Tensor gradient({c.batch, c.made, c.height + 2 * c.padding - 2, c.width + 2 * c.padding - 2}, c.channels_last,
+  const Tensor filter({c.output, c.read, 3, 3}, c.channels_last, random);
+  const Tensor gradient({c.batch, c.output, c.height + 2 * c.padding - 2, c.width + 2 * c.padding - 2}, c.channels_last,
                         random);
-  Tensor result({c.made, c.read, 3, 3}, c.channels_last, random);
+  Tensor result({c.output, c.read, 3, 3}, c.channels_last, random);
   run_gradient(gradient, image, filter, result, c.padding);
   result.download();
   expect_near_gradient(c, gradient, image, result);
@@ -207,8 +207,8 @@ TEST_P(WinogradTest, TransposedResultIsAccurateAndInBounds) {
   std::mt19937 random(5);
   const int64_t padding = 2 - c.padding;
   const Tensor image({c.batch, c.read, c.height, c.width}, c.channels_last, random);
-  const Tensor filter({c.read, c.made, 3, 3}, false, random);
-  Tensor result({c.batch, c.made, c.height + 2 - 2 * padding, c.width + 2 - 2 * padding}, c.channels_last, random);
+  const Tensor filter({c.read, c.output, 3, 3}, false, random);
+  Tensor result({c.batch, c.output, c.height + 2 - 2 * padding, c.width + 2 - 2 * padding}, c.channels_last, random);
   run(image, filter, result, padding, true);
   result.download();
   expect_near(c, image, result,
@@ -221,8 +221,9 @@ TEST_P(WinogradTest, ResultIsAccurateAndInBounds) {
   const Case& c = GetParam();
   std::mt19937 random(3);
   const Tensor image({c.batch, c.read, c.height, c.width}, c.channels_last, random);
-  const Tensor filter({c.made, c.read, 3, 3}, false, random);
-  Tensor result({c.batch, c.made, c.height + 2 * c.padding - 2, c.width + 2 * c.padding - 2}, c.channels_last, random);
+  const Tensor filter({c.output, c.read, 3, 3}, false, random);
+  Tensor result({c.batch, c.output, c.height + 2 * c.padding - 2, c.width + 2 * c.padding - 2}, c.channels_last,
+                random);
   for (int meeting = 0; meeting < 3; ++meeting) {  // the filter is packed from the second on
     run(image, filter, result, c.padding);
     result.download();

@@ -15,8 +15,8 @@
 
 namespace {
 
-constexpr size_t kPiece = size_t{64} << 10;
-constexpr size_t kBytes = 3 * kPiece + 512;
+constexpr size_t kChunk = size_t{64} << 10;
+constexpr size_t kBytes = 3 * kChunk + 512;
 
 // Two adjacent blocks.
 class WriteEpochsTest : public AclTest {
@@ -48,11 +48,11 @@ class WriteEpochsTest : public AclTest {
 TEST_F(WriteEpochsTest, CopiesAndFillsRaiseTheEpoch) {
   std::vector<char> host(kBytes);
   expect_first_alone([&] { aclrtMemcpy(first_, kBytes, host.data(), 1, ACL_MEMCPY_HOST_TO_DEVICE); });
-  expect_first_alone([&] { aclrtMemcpy(first_ + kPiece, 1, second_, 1, ACL_MEMCPY_DEVICE_TO_DEVICE); });
+  expect_first_alone([&] { aclrtMemcpy(first_ + kChunk, 1, second_, 1, ACL_MEMCPY_DEVICE_TO_DEVICE); });
   expect_first_alone([&] { aclrtMemcpyAsync(first_, kBytes, second_, 8, ACL_MEMCPY_DEVICE_TO_DEVICE, nullptr); });
   ASSERT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
   expect_first_alone(
-      [&] { aclrtMemcpy2d(first_, 2 * kPiece, host.data(), kPiece, kPiece, 2, ACL_MEMCPY_HOST_TO_DEVICE); });
+      [&] { aclrtMemcpy2d(first_, 2 * kChunk, host.data(), kChunk, kChunk, 2, ACL_MEMCPY_HOST_TO_DEVICE); });
   expect_first_alone([&] { aclrtMemset(first_, kBytes, 0, kBytes); });
   expect_first_alone([&] { aclrtMemsetAsync(first_, kBytes, 0, 1, nullptr); });
   ASSERT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
@@ -168,7 +168,7 @@ TEST_F(WriteEpochsTest, RepeatableExecutorRaisesTheEpochAtEachLaunch) {
     expect_first_alone([&] { ASSERT_EQ(aclnnAdd(nullptr, 0, executor, nullptr), ACL_SUCCESS); });
   }
   // With a replaced address: the new one.
-  ASSERT_EQ(aclSetTensorAddr(executor, 0, out, second_ + kPiece), ACL_SUCCESS);
+  ASSERT_EQ(aclSetTensorAddr(executor, 0, out, second_ + kChunk), ACL_SUCCESS);
   const uint64_t before = softnpuWriteEpoch();
   ASSERT_EQ(aclnnAdd(nullptr, 0, executor, nullptr), ACL_SUCCESS);
   EXPECT_LE(first(), before);
@@ -183,18 +183,18 @@ TEST_F(WriteEpochsTest, RepeatableExecutorRaisesTheEpochAtEachLaunch) {
 TEST_F(WriteEpochsTest, ReportedHostWritesRaiseTheEpoch) {
   expect_first_alone([&] { softnpuBumpWriteEpoch(first_ + kBytes - 1, 1); });
   expect_first_alone([&] { softnpuMemoryFreed(first_, kBytes); });
-  expect_first_alone([&] { softnpuBumpWriteEpoch(first_ + kPiece - 8, kPiece); });
+  expect_first_alone([&] { softnpuBumpWriteEpoch(first_ + kChunk - 8, kChunk); });
   // A write of a larger range has the newest epoch of every part.
   softnpuBumpWriteEpoch(first_, kBytes);
-  for (size_t at : {size_t{0}, kPiece - 1, kPiece, 2 * kPiece + 100, kBytes - 1}) {
+  for (size_t at : {size_t{0}, kChunk - 1, kChunk, 2 * kChunk + 100, kBytes - 1}) {
     EXPECT_EQ(softnpuLastWriteEpoch(first_ + at, 1), softnpuWriteEpoch());
   }
   const uint64_t before = softnpuWriteEpoch();
-  softnpuBumpWriteEpoch(first_ + kPiece + 1024, 1);
-  EXPECT_GT(softnpuLastWriteEpoch(first_ + kPiece, kPiece), before);
-  EXPECT_GT(softnpuLastWriteEpoch(first_ + kPiece + 1024, 1), before);
-  EXPECT_EQ(softnpuLastWriteEpoch(first_ + kPiece + 2048, 1), before);
-  EXPECT_EQ(softnpuLastWriteEpoch(first_ + kPiece, 512), before);
+  softnpuBumpWriteEpoch(first_ + kChunk + 1024, 1);
+  EXPECT_GT(softnpuLastWriteEpoch(first_ + kChunk, kChunk), before);
+  EXPECT_GT(softnpuLastWriteEpoch(first_ + kChunk + 1024, 1), before);
+  EXPECT_EQ(softnpuLastWriteEpoch(first_ + kChunk + 2048, 1), before);
+  EXPECT_EQ(softnpuLastWriteEpoch(first_ + kChunk, 512), before);
   int host = 0;
   softnpuBumpWriteEpoch(&host, sizeof host);
   softnpuBumpWriteEpoch(nullptr, 8);

@@ -46,9 +46,9 @@ def headers(
     }
     for header, functions in names.items():
         own = members.setdefault(header, [])
-        for function, place in functions:
+        for function, location in functions:
             if function not in known:
-                raise HeaderError(f"{place}: no table has aclnn{function}")
+                raise HeaderError(f"{location}: no table has aclnn{function}")
             if known[function] not in own:
                 own.append(known[function])
     return {header: prototypes(own) for header, own in members.items()}

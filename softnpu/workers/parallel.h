@@ -24,9 +24,9 @@ inline int threads_for(double work) {
 // The pieces of a parallel loop, a range for each slot. A slot takes its own range first and then what is left of the
 // others': the memory of a range stays in one core's caches from loop to loop, and a descheduled thread delays only its
 // own piece.
-class PieceRanges {
+class ChunkRanges {
  public:
-  [[gnu::noinline]] PieceRanges(int64_t pieces, int slots) : pieces_(pieces), ranges_(std::min(slots, kMostRanges)) {
+  [[gnu::noinline]] ChunkRanges(int64_t pieces, int slots) : pieces_(pieces), ranges_(std::min(slots, kMostRanges)) {
     for (int i = 0; i < ranges_; ++i) next_of(i).store(begin(i), std::memory_order_relaxed);
   }
 
@@ -34,8 +34,8 @@ class PieceRanges {
   [[gnu::noinline]] int64_t take(int slot, int* passed) {
     for (; *passed < ranges_; ++*passed) {
       const int range = (slot + *passed) % ranges_;
-      const int64_t piece = next_of(range)++;
-      if (piece < begin(range + 1)) return piece;
+      const int64_t chunk = next_of(range)++;
+      if (chunk < begin(range + 1)) return chunk;
     }
     return -1;
   }
@@ -63,14 +63,14 @@ void parallel_for_slots(int64_t count, int64_t grain, int threads, const Body& b
   const int64_t pieces = count / grain + (count % grain != 0 ? 1 : 0);
   if (threads <= 1 || pieces == 1) return body(int64_t{0}, count, 0);
   const auto slots = static_cast<int>(std::min<int64_t>(threads, pieces));
-  PieceRanges ranges(pieces, slots);
+  ChunkRanges ranges(pieces, slots);
   std::mutex mutex;  // guards error
   std::exception_ptr error;
   const auto take_pieces = [&](int slot) {
     int passed = 0;
-    for (int64_t piece = ranges.take(slot, &passed); piece >= 0; piece = ranges.take(slot, &passed)) {
+    for (int64_t chunk = ranges.take(slot, &passed); chunk >= 0; chunk = ranges.take(slot, &passed)) {
       try {
-        body(piece * grain, std::min(count, (piece + 1) * grain), slot);
+        body(chunk * grain, std::min(count, (chunk + 1) * grain), slot);
       } catch (...) {
         std::lock_guard lock(mutex);
         if (error == nullptr) error = std::current_exception();

@@ -93,12 +93,12 @@ class Source:
 
 def noexcept_of_headers() -> set[str]:
     """The functions that softnpu's headers declare noexcept."""
-    said = re.compile(r"\b(\w+)\([^;{}()]*\)(?:\s*const)?\s*noexcept")
+    message = re.compile(r"\b(\w+)\([^;{}()]*\)(?:\s*const)?\s*noexcept")
     return {
         match[1]
         for path in (ROOT / "softnpu").rglob("*.h")
         if "tests" not in path.parts
-        for match in said.finditer(plain(path.read_text()))
+        for match in message.finditer(plain(path.read_text()))
     }
 
 

@@ -61,7 +61,7 @@ def exported(library):
 
 
 @pytest.fixture(scope="module")
-def said():
+def recorded():
     calls = [[f.library, f.name, f.returns, f.parameter_count] for f in UNSUPPORTED]
     return json.loads(fresh.output(CALL, str(FOLDER), json.dumps(calls)))
 
@@ -104,9 +104,9 @@ def test_libraries_that_programs_are_linked_with_load(name):
 
 
 @pytest.mark.parametrize("function", UNSUPPORTED, ids=lambda function: function.name)
-def test_unimplemented_functions_return_an_error(said, function):
-    assert said[function.name] != "missing"
-    result, message = said[function.name]
+def test_unimplemented_functions_return_an_error(recorded, function):
+    assert recorded[function.name] != "missing"
+    result, message = recorded[function.name]
     codes = {"aclError": 200006, "": 200006, "rtError_t": 0x17, "HcclResult": 5}
     assert result == codes.get(function.returns)  # null for pointers, nothing for void
     assert re.fullmatch(rf"{function.name}: \S+( \S+){{4,}} \[error 200006\]", message), message

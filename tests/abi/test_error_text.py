@@ -102,7 +102,7 @@ def fails(returns, result):
 
 
 @pytest.fixture(scope="module")
-def said():
+def message():
     return json.loads(fresh.output(CALL, str(BUILT / "lib/cann"), json.dumps(functions())))
 
 
@@ -111,12 +111,12 @@ def texts():
     return json.loads(fresh.output(CASES, str(BUILT / "lib/cann")))
 
 
-def test_each_failing_function_speaks_of_itself(said):
+def test_each_failing_function_speaks_of_itself(message):
     """Both phases of an operator speak by its name."""
     wrong = {}
     failing = 0
     for _, name, returns, _ in functions():
-        result, text = said[name]
+        result, text = message[name]
         if name in NO_FAILURE or not fails(returns, result):
             continue
         failing += 1
@@ -129,11 +129,11 @@ def test_each_failing_function_speaks_of_itself(said):
     assert failing > len(speaking) * 0.9
 
 
-def test_no_function_speaks_of_a_third_one(said):
+def test_no_function_speaks_of_a_third_one(message):
     """What does not fail leaves the text of the failure before it."""
     wrong = {
         name: text
-        for name, (_, text) in said.items()
+        for name, (_, text) in message.items()
         if not (text or "").startswith((f"{name.removesuffix('GetWorkspaceSize')}: ", SET_DEVICE))
         and not (text or "").startswith(f"{name}: ")
     }

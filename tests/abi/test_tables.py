@@ -137,8 +137,8 @@ def function(prototype):
     ],
 )
 def test_a_header_with_another_type_does_not_compile(tmp_path, prototype, holds):
-    said = compile_checks(tmp_path, functions=[function(prototype)])
-    assert ("aclDataTypeSize has another type than functions.tsv says" in said) is not holds
+    message = compile_checks(tmp_path, functions=[function(prototype)])
+    assert ("aclDataTypeSize has another type than functions.tsv says" in message) is not holds
 
 
 @pytest.mark.parametrize("prototype", ["int aclDataTypeSize(int dataType)", "int aclF(void)"])
@@ -146,8 +146,8 @@ def test_the_compiler_names_the_row(tmp_path, read, prototype):
     name = prototype.split()[1].partition("(")[0]
     rows = read(tables.functions, f"#\n\n{name}\tlibascendcl.so\tdone\t-\t{prototype}\n")
     constants = [tables.Constant("aclDataType", "ACL_BF16", "27")]
-    said = compile_checks(tmp_path, functions=rows, constants=constants)
-    assert f"{tmp_path}/t.tsv:3:" in said
+    message = compile_checks(tmp_path, functions=rows, constants=constants)
+    assert f"{tmp_path}/t.tsv:3:" in message
 
 
 @pytest.mark.parametrize(
@@ -160,8 +160,8 @@ def test_the_compiler_names_the_row(tmp_path, read, prototype):
     ],
 )
 def test_a_header_with_another_value_does_not_compile(tmp_path, row, says):
-    said = compile_checks(tmp_path, constants=[tables.Constant(*row)])
-    assert (said == "") if says is None else (says in said)
+    message = compile_checks(tmp_path, constants=[tables.Constant(*row)])
+    assert (message == "") if says is None else (says in message)
 
 
 @pytest.mark.parametrize(
@@ -176,8 +176,8 @@ def test_a_header_with_another_value_does_not_compile(tmp_path, row, says):
 )
 def test_a_header_with_another_layout_does_not_compile(tmp_path, read, fields, holds):
     rows = read(tables.structs, f"aclrtMemLocation\t{{ {fields} }}\n")
-    said = compile_checks(tmp_path, structs=rows)
-    assert (said == "") is holds
+    message = compile_checks(tmp_path, structs=rows)
+    assert (message == "") is holds
 
 
 def test_the_document_is_what_the_tables_say():

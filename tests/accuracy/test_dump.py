@@ -56,7 +56,7 @@ def test_the_first_divergence_is_the_planted_one(tmp_path, tensors):
     first = next(row for row in rows if not row.is_close)
     assert first.name == "aten.tanh.default.0.forward.output.0"
     assert first.module == "1 (Tanh)"
-    assert Path(__file__).name in first.place
+    assert Path(__file__).name in first.location
 
 
 def test_parts_of_a_dump(tmp_path):

@@ -86,25 +86,25 @@ PLANTED = [
     PLANTED,
     ids=lambda value: value.__name__ if callable(value) else str(value),
 )
-def test_a_planted_operator_is_found(made, operator, call, module, is_backward):
-    model, x = made()
+def test_a_planted_operator_is_found(created, operator, call, module, is_backward):
+    model, x = created()
     with Wrong(operator, call):
         found = accuracy.check_operators(step, model, x)
     assert [(d.operator, d.number, d.is_backward) for d in found.divergences] == [
         (operator, call, is_backward)
     ]
     assert found.first.module == module
-    assert Path(__file__).name in found.first.place
+    assert Path(__file__).name in found.first.location
     assert " elements are wrong; the worst" in str(found.first)
     wrong = [row for row in found.rows if not row.is_close]
     assert wrong[0].name.startswith(f"{operator}.{call}.")
     assert 0.001 < wrong[0].max_relative < 0.1
 
 
-@pytest.mark.parametrize("made", [resnet, transformer])
+@pytest.mark.parametrize("created", [resnet, transformer])
 @pytest.mark.parametrize("reference", ["cpu", "float64"])
-def test_nothing_is_found_where_nothing_is_wrong(made, reference):
-    model, x = made()
+def test_nothing_is_found_where_nothing_is_wrong(created, reference):
+    model, x = created()
     found = accuracy.check_operators(step, model, x, reference=reference)
     assert found.divergences == []
     assert len(found.rows) > 30
@@ -122,7 +122,7 @@ def test_the_script_runs_the_operator_alone(tmp_path):
     x = torch.randn(4, 4, device="npu")
     with Wrong("aten.mul.Tensor", 0):
         found = accuracy.check_operators(lambda: x * 3)  # the line
-    assert "lambda: x * 3)  # the line" in found.first.place
+    assert "lambda: x * 3)  # the line" in found.first.location
     found.first.write_script(tmp_path / "alone.py")
     done = subprocess.run(
         [sys.executable, tmp_path / "alone.py"], capture_output=True, text=True, timeout=300
@@ -154,11 +154,11 @@ def test_the_command_runs_a_script(tmp_path, capsys, monkeypatch):
     script.write_text("import torch\nx = torch.ones(8, device='npu')\n(x * 3).exp()\n")
     with Wrong("aten.mul.Tensor", 0):
         code = main(["accuracy", f"--csv={rows}", f"--alone={tmp_path / 'alone.py'}", str(script)])
-    said = capsys.readouterr().out
+    message = capsys.readouterr().out
     assert code == 1
-    assert "aten.mul.Tensor (call 0)" in said
-    assert f"at {script}:3: (x * 3).exp()" in said
-    assert "1 operators are wrong; 2 results compared" in said
+    assert "aten.mul.Tensor (call 0)" in message
+    assert f"at {script}:3: (x * 3).exp()" in message
+    assert "1 operators are wrong; 2 results compared" in message
     assert len(rows.read_text().splitlines()) == 3
     assert (tmp_path / "alone.pt").exists()
     assert main(["accuracy", str(script)]) == 0

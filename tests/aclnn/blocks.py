@@ -8,10 +8,10 @@ NC1HWC0, FRACTAL_Z, FRACTAL_NZ, NDC1HWC0, FRACTAL_Z_3D = 3, 4, 29, 32, 33
 
 
 def filled(x: torch.Tensor, *pairs: tuple[int, int]) -> torch.Tensor:
-    """Pads dimension ``dim`` with zeros to a multiple of ``piece``, for each (dim, piece)."""
+    """Pads dimension ``dim`` with zeros to a multiple of ``chunk``, for each (dim, piece)."""
     sizes = list(x.shape)
-    for dim, piece in pairs:
-        sizes[dim] = -(-sizes[dim] // piece) * piece
+    for dim, chunk in pairs:
+        sizes[dim] = -(-sizes[dim] // chunk) * chunk
     out = torch.zeros(sizes, dtype=x.dtype)
     out[tuple(slice(size) for size in x.shape)] = x
     return out

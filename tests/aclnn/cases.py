@@ -47,7 +47,7 @@ def _digits(shape: tuple[int, ...], dtype: torch.dtype, numbers: torch.Generator
     return torch.randint(-9 if dtype.is_signed else 0, 10, shape, generator=numbers).to(dtype)
 
 
-def _wide(dtype: torch.dtype) -> torch.dtype | None:
+def _widened(dtype: torch.dtype) -> torch.dtype | None:
     if dtype.is_complex:
         return torch.complex128
     return torch.float64 if dtype.is_floating_point else None
@@ -55,18 +55,18 @@ def _wide(dtype: torch.dtype) -> torch.dtype | None:
 
 def normal(shape: tuple[int, ...], dtype: torch.dtype, numbers: torch.Generator) -> torch.Tensor:
     """Normal random numbers; digits for integral types."""
-    wide = _wide(dtype)
-    if wide is None:
+    widened = _widened(dtype)
+    if widened is None:
         return _digits(shape, dtype, numbers)
-    return torch.randn(shape, dtype=wide, generator=numbers).to(dtype)
+    return torch.randn(shape, dtype=widened, generator=numbers).to(dtype)
 
 
 def off_zero(shape: tuple[int, ...], dtype: torch.dtype, numbers: torch.Generator) -> torch.Tensor:
     """Numbers of magnitude 0.5 to 3; digits for integral types."""
-    wide = _wide(dtype)
-    if wide is None:
+    widened = _widened(dtype)
+    if widened is None:
         return _digits(shape, dtype, numbers)
-    values = torch.rand(shape, dtype=wide, generator=numbers) * 2.5 + 0.5
+    values = torch.rand(shape, dtype=widened, generator=numbers) * 2.5 + 0.5
     return (values * (torch.randint(0, 2, shape, generator=numbers) * 2 - 1)).to(dtype)
 
 

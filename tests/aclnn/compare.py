@@ -16,14 +16,14 @@ NULL, INVALID = 161001, 161002
 _Value = TypeVar("_Value")
 
 
-def wide(value: _Value) -> _Value:
+def widened(value: _Value) -> _Value:
     """Tensors, also in lists and tuples, in the widest type of their kind; other values unchanged."""
     if isinstance(value, torch.Tensor):
         if value.is_complex():
             return value.to(torch.complex128)
         return value.double() if value.is_floating_point() else value
     if isinstance(value, list | tuple):
-        return type(value)(map(wide, value))
+        return type(value)(map(widened, value))
     return value
 
 
@@ -67,10 +67,10 @@ def assert_sum(
 
 
 def refused(
-    library: Library, name: str, *arguments: object, code: int = INVALID, said: str = ""
+    library: Library, name: str, *arguments: object, code: int = INVALID, message: str = ""
 ) -> str:
-    """Calls an operator that must fail with ``code`` and a message that matches ``said``; returns the message."""
-    with pytest.raises(AclnnError, match=said) as error:
+    """Calls an operator that must fail with ``code`` and a message that matches ``message``; returns the message."""
+    with pytest.raises(AclnnError, match=message) as error:
         library.call(name, *arguments)
     assert error.value.code == code, str(error.value)
     return str(error.value)

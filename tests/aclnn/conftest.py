@@ -18,8 +18,8 @@ RECORDS = ROOT / "build" / "operators"
 @pytest.fixture(scope="session")
 def library() -> Iterator[Library]:
     folder = os.environ.get("SOFTNPU_LIBRARIES", ROOT / "build/python/torch_npu/lib/cann")
-    made = Library(Path(folder))
-    yield made
+    result = Library(Path(folder))
+    yield result
     RECORDS.mkdir(parents=True, exist_ok=True)
     worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
-    (RECORDS / f"{worker}-{os.getpid()}.json").write_text(json.dumps(sorted(made.ran)))
+    (RECORDS / f"{worker}-{os.getpid()}.json").write_text(json.dumps(sorted(result.ran)))

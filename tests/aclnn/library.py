@@ -147,8 +147,8 @@ class Library:
         self.check("aclrtCreateStream", ctypes.byref(self.stream))
 
     def message(self) -> str:
-        said = self.runtime.aclGetRecentErrMsg()
-        return "" if said is None else said.decode()
+        message = self.runtime.aclGetRecentErrMsg()
+        return "" if message is None else message.decode()
 
     def check(self, name: str, *arguments: object) -> None:
         code = getattr(self.runtime, name)(*arguments)
@@ -177,7 +177,7 @@ class Call:
         self._library = library
         self._operator = operator
         self._memory: dict[int, tuple[torch.UntypedStorage, _Memory]] = {}
-        self._made: list[tuple[str, ctypes.c_void_p]] = []
+        self._result: list[tuple[str, ctypes.c_void_p]] = []
         self._written: list[tuple[torch.Tensor, ctypes.c_void_p]] = []
 
     def run(self, arguments: Sequence[object]) -> None:
@@ -227,9 +227,9 @@ class Call:
     def _keep(self, kind: str, handle: int | None) -> ctypes.c_void_p:
         if handle is None:
             raise AclnnError(0, self._library.message())
-        made = ctypes.c_void_p(handle)
-        self._made.append((kind, made))
-        return made
+        result = ctypes.c_void_p(handle)
+        self._result.append((kind, result))
+        return result
 
     def _describe(self, given: torch.Tensor | Blocks) -> int | None:
         tensor = given.held if isinstance(given, Blocks) else given
@@ -300,7 +300,7 @@ class Call:
         return self._array("ScalarList", ctypes.c_void_p, [self._number(v) for v in values])
 
     def _release(self) -> None:
-        for kind, handle in reversed(self._made):
+        for kind, handle in reversed(self._result):
             getattr(self._library.objects, f"aclDestroy{kind}")(handle)
         for _, memory in self._memory.values():
             memory.free()
@@ -314,10 +314,12 @@ def view_shape(library: Library, operator: str, *arguments: object, out: int) ->
     def read_and_release() -> None:
         tensors = [a for a in operators()[operator].arguments if a.type == "Tensor"]
         position = [a.name for a in tensors].index(operators()[operator].arguments[out].name)
-        made = [handle for kind, handle in call._made if kind == "Tensor"]
+        result = [handle for kind, handle in call._result if kind == "Tensor"]
         dims, count = ctypes.POINTER(ctypes.c_int64)(), ctypes.c_uint64()
         assert (
-            library.objects.aclGetViewShape(made[position], ctypes.byref(dims), ctypes.byref(count))
+            library.objects.aclGetViewShape(
+                result[position], ctypes.byref(dims), ctypes.byref(count)
+            )
             == 0
         )
         shape.extend(dims[i] for i in range(count.value))

@@ -357,13 +357,13 @@ def _plain(inputs: Inputs) -> torch.Tensor:
 def test_the_number_of_threads_does_not_matter(library: Library):
     """A single sequence is small and runs on one thread."""
     inputs = Inputs(Case(batch=24, queries=64, keys=64, sparse=3), torch.float32)
-    together = _forward(library, inputs, "BNSD")
+    stacked = _forward(library, inputs, "BNSD")
     for b in (0, 23):
         inputs_of_one = Inputs(replace(inputs.case, batch=1), torch.float32)
         for name in ("q", "k", "v", "dy"):
             setattr(inputs_of_one, name, getattr(inputs, name)[b : b + 1])
         alone = _forward(library, inputs_of_one, "BNSD")
-        assert torch.equal(together[0][b : b + 1], alone[0])
+        assert torch.equal(stacked[0][b : b + 1], alone[0])
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=dtype_name)

@@ -26,8 +26,8 @@ SHAPES = [(4, 3, 17, 9), (2, 1, 5, 7), (1, 3, 64, 200), (0, 3, 4, 4), (1, 1, 1, 
 
 def assert_mixed(out: Tensor, want: Tensor, size: Tensor) -> None:
     """Three products and two sums in float32, or float64, and a rounding; relative to terms of magnitude ``size``."""
-    wide = torch.promote_types(out.dtype, torch.float32)
-    terms = 4 * torch.finfo(wide).eps * size + torch.finfo(out.dtype).tiny
+    widened = torch.promote_types(out.dtype, torch.float32)
+    terms = 4 * torch.finfo(widened).eps * size + torch.finfo(out.dtype).tiny
     accuracy.assert_close(out, want, Tolerance(torch.finfo(out.dtype).eps, terms))
 
 
@@ -50,8 +50,8 @@ def test_sepia(library: Library, dtype: torch.dtype, shape: tuple) -> None:
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
 def test_sepia_backward(library: Library, dtype: torch.dtype, shape: tuple) -> None:
-    n, channels, *place = shape
-    grad = normal((n, 3, *place), dtype, seeded("sepia backward", shape))
+    n, channels, *location = shape
+    grad = normal((n, 3, *location), dtype, seeded("sepia backward", shape))
     weights = SEPIA if channels == 3 else SEPIA.sum(1, keepdim=True)
     want = torch.einsum("oc,nohw->nchw", weights, grad.double())
     size = torch.einsum("oc,nohw->nchw", weights, grad.double().abs())
@@ -64,6 +64,6 @@ def test_sepia_backward(library: Library, dtype: torch.dtype, shape: tuple) -> N
 def test_tensors_that_are_not_images_are_refused(library: Library) -> None:
     image, out = torch.zeros(2, 3, 4, 4), torch.zeros(2, 3, 4, 4)
     for bad in (torch.zeros(2, 2, 4, 4), torch.zeros(3, 3), image.int(), image.double(), image[:1]):
-        refused(library, "aclnnSepiaFilter", bad, out, said="are taken")
-    refused(library, "aclnnSepiaFilter", image, out[:, :1], said="are taken")
-    refused(library, "aclnnSepiaFilterBackward", out[:, :1], image, said="are taken")
+        refused(library, "aclnnSepiaFilter", bad, out, message="are taken")
+    refused(library, "aclnnSepiaFilter", image, out[:, :1], message="are taken")
+    refused(library, "aclnnSepiaFilterBackward", out[:, :1], image, message="are taken")

@@ -16,7 +16,7 @@ from tests.aclnn.cases import (
     normal,
     seeded,
 )
-from tests.aclnn.compare import INVALID, NULL, assert_sum, wide
+from tests.aclnn.compare import INVALID, NULL, assert_sum, widened
 from tests.aclnn.library import AclnnError, Library
 
 
@@ -98,7 +98,7 @@ def reference(case: Case, x: torch.Tensor, w: torch.Tensor, b: torch.Tensor | No
 def magnitude_of(
     case: Case, x: torch.Tensor, w: torch.Tensor, b: torch.Tensor | None
 ) -> torch.Tensor:
-    parts = [None if t is None else wide(t).abs().double() for t in (x, w, b)]
+    parts = [None if t is None else widened(t).abs().double() for t in (x, w, b)]
     return reference(case, *parts)
 
 
@@ -137,10 +137,10 @@ def test_convolution(library: Library, case: Case, dtype: torch.dtype) -> None:
 def gradients(case: Case, g: torch.Tensor, x: torch.Tensor, w: torch.Tensor) -> list[torch.Tensor]:
     batched = x.dim() == w.dim()
     g, x = (g.double(), x.double()) if batched else (g.double()[None], x.double()[None])
-    made = torch.ops.aten.convolution_backward(
+    result = torch.ops.aten.convolution_backward(
         g, x, w.double(), [case.channels], *case.attributes(), [True, True, True]
     )
-    return [made[0] if batched else made[0][0], made[1], made[2]]
+    return [result[0] if batched else result[0][0], result[1], result[2]]
 
 
 @pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
@@ -216,8 +216,8 @@ def test_large(library: Library, dtype: torch.dtype) -> None:
         )
         terms = [math.prod(case.weight), g.numel(), g.numel()]
         sizes = gradients(case, g.abs(), x.abs(), w.abs())
-        for made, e, m, n in zip(outs, gradients(case, g, x, w), sizes, terms, strict=True):
-            assert_sum(made, e, m, n)
+        for result, e, m, n in zip(outs, gradients(case, g, x, w), sizes, terms, strict=True):
+            assert_sum(result, e, m, n)
 
 
 @pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
@@ -270,10 +270,10 @@ def test_time_batch_channel(library: Library, dtype: torch.dtype, layout: str) -
         own = [t.double().requires_grad_() for t in tensors[1:]]
         return torch.autograd.grad(torch.conv_tbc(*own, 1), own, tensors[0].double())
 
-    for made, e, m in zip(
+    for result, e, m in zip(
         outs, wanted(g, x, w, b), wanted(*(t.abs() for t in (g, x, w, b))), strict=True
     ):
-        assert_sum(made, e, m, g.numel())
+        assert_sum(result, e, m, g.numel())
 
 
 def refused(library: Library, *arguments: object, name: str = "aclnnConvolution") -> AclnnError:

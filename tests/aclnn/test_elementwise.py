@@ -88,8 +88,8 @@ def exact_result(
         return None
     if not all(t.dtype.is_floating_point or t.dtype.is_complex for t in tensors):
         return None
-    wide = [t.to(torch.complex128 if t.is_complex() else torch.float64) for t in tensors]
-    return supported(reference, wide, scalars)
+    in_float64 = [t.to(torch.complex128 if t.is_complex() else torch.float64) for t in tensors]
+    return supported(reference, in_float64, scalars)
 
 
 @pytest.mark.parametrize(("name", "reference", "dtype"), cases())
@@ -206,16 +206,16 @@ def test_constants(library: Library, dtype: torch.dtype):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
 def test_scalars_on_the_left_and_gradients_with_flags(library: Library, dtype: torch.dtype):
     x, g = (sample(Reference(1, torch.abs, low=0.5), dtype, seed) for seed in range(2))
-    wide = x.double()
+    in_float64 = x.double()
     for name, exact in (
-        ("RemainderScalarTensor", torch.remainder(2.5, wide)),
-        ("PowScalarTensor", torch.pow(2.5, wide)),
-        ("XLogYScalarSelf", torch.xlogy(2.5, wide)),
+        ("RemainderScalarTensor", torch.remainder(2.5, in_float64)),
+        ("PowScalarTensor", torch.pow(2.5, in_float64)),
+        ("XLogYScalarSelf", torch.xlogy(2.5, in_float64)),
     ):
         out = torch.zeros_like(x)
         library.call(f"aclnn{name}", 2.5, x, out)
         if name == "RemainderScalarTensor":  # near a multiple of x a rounding step is a whole x
-            near = (torch.remainder(2.5, wide) / wide - 0.5).abs() > 0.45
+            near = (torch.remainder(2.5, in_float64) / in_float64 - 0.5).abs() > 0.45
             out, exact = out.masked_fill(near, 0), exact.masked_fill(near, 0)
         assert_right(out, exact.to(dtype), exact)
     x = x - 1.5

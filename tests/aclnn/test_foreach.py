@@ -17,7 +17,7 @@ from tests.aclnn.cases import (
     seeded,
     unwritten,
 )
-from tests.aclnn.compare import INVALID, assert_within, wide
+from tests.aclnn.compare import INVALID, assert_within, widened
 from tests.aclnn.library import AclnnError, Library, operators
 
 ALL = FLOATING + INTEGERS + COMPLEX
@@ -108,7 +108,7 @@ def test_unary(library: Library, name: str, dtype: torch.dtype):
     x = [prepare(tensor) for tensor in x]
     out = _results(x, dtype)
     library.call(f"aclnnForeach{name}", x, out)
-    _check_all(out, [function(wide(tensor)) for tensor in x])
+    _check_all(out, [function(widened(tensor)) for tensor in x])
 
 
 @pytest.mark.parametrize("dtype", ALL, ids=dtype_name)
@@ -128,77 +128,81 @@ def test_binary_list(library: Library, name: str, dtype: torch.dtype):
         x = [tensor.abs() for tensor in x]
     out = _results(x, dtype)
     library.call(f"aclnnForeach{name}List", x, y, out)
-    _check_all(out, [function(wide(a), wide(b)) for a, b in zip(x, y, strict=True)], 32)
+    _check_all(out, [function(widened(a), widened(b)) for a, b in zip(x, y, strict=True)], 32)
 
 
-@pytest.mark.parametrize("form", ["Scalar", "ScalarV2", "ScalarList"])
+@pytest.mark.parametrize("variant", ["Scalar", "ScalarV2", "ScalarList"])
 @pytest.mark.parametrize(
     ("name", "dtype"), _rows({**BINARY, "Add": (torch.add, ALL), "Sub": (torch.sub, ALL)})
 )
-def test_binary_scalar(library: Library, name: str, dtype: torch.dtype, form: str):
+def test_binary_scalar(library: Library, name: str, dtype: torch.dtype, variant: str):
     function = getattr(torch, name.lower())
     (x,) = _lists(name, dtype, 1)
     if name == "Pow":
         x = [tensor.abs() for tensor in x]
     numbers = [3 if not dtype.is_floating_point and not dtype.is_complex else 1.5] * len(x)
     given: object = numbers[0]
-    if form == "ScalarList":
+    if variant == "ScalarList":
         given = numbers = [number + i for i, number in enumerate(numbers)]
-    elif form == "Scalar":
+    elif variant == "Scalar":
         given = torch.tensor(numbers[0], dtype=dtype)
     out = _results(x, dtype)
-    library.call(f"aclnnForeach{name}{form}", x, given, out)
+    library.call(f"aclnnForeach{name}{variant}", x, given, out)
     number_of = (lambda n: torch.tensor(n)) if name in ("Maximum", "Minimum") else (lambda n: n)
     expected = []
     for tensor, number in zip(x, numbers, strict=True):
         operand = number_of(number)
         if isinstance(operand, torch.Tensor):
-            operand = operand.to(wide(tensor).dtype)
-        expected.append(function(wide(tensor), operand))
+            operand = operand.to(widened(tensor).dtype)
+        expected.append(function(widened(tensor), operand))
     _check_all(out, expected, 64)
 
 
 @pytest.mark.parametrize("dtype", ALL, ids=dtype_name)
 @pytest.mark.parametrize("name", ["Add", "Sub"])
-@pytest.mark.parametrize("form", ["List", "ListV2"])
-def test_scaled_list(library: Library, name: str, form: str, dtype: torch.dtype):
+@pytest.mark.parametrize("variant", ["List", "ListV2"])
+def test_scaled_list(library: Library, name: str, variant: str, dtype: torch.dtype):
     x, y = _lists(name, dtype, 2)
     out = _results(x, dtype)
     alpha = torch.tensor(3, dtype=dtype)
-    library.call(f"aclnnForeach{name}{form}", x, y, alpha if form == "List" else 3, out)
+    library.call(f"aclnnForeach{name}{variant}", x, y, alpha if variant == "List" else 3, out)
     function = getattr(torch, name.lower())
-    _check_all(out, [function(wide(a), wide(b), alpha=3) for a, b in zip(x, y, strict=True)], 16)
+    _check_all(
+        out, [function(widened(a), widened(b), alpha=3) for a, b in zip(x, y, strict=True)], 16
+    )
 
 
 @pytest.mark.parametrize("dtype", ALL, ids=dtype_name)
-@pytest.mark.parametrize("form", ["Scalar", "ScalarV2", "ScalarList"])
+@pytest.mark.parametrize("variant", ["Scalar", "ScalarV2", "ScalarList"])
 @pytest.mark.parametrize("name", ["Addcmul", "Addcdiv"])
-def test_addc(library: Library, name: str, form: str, dtype: torch.dtype):
+def test_addc(library: Library, name: str, variant: str, dtype: torch.dtype):
     if name == "Addcdiv" and dtype in INTEGERS:
         pytest.skip("torch has no addcdiv of integers")
     x, y, z = _lists(name, dtype, 3)
-    numbers = [2] * len(x) if form != "ScalarList" else list(range(1, len(x) + 1))
+    numbers = [2] * len(x) if variant != "ScalarList" else list(range(1, len(x) + 1))
     given = {
         "Scalar": torch.tensor([2], dtype=dtype),
         "ScalarV2": 2,
         "ScalarList": torch.tensor(numbers, dtype=dtype),
     }
     out = _results(x, dtype)
-    library.call(f"aclnnForeach{name}{form}", x, y, z, given[form], out)
+    library.call(f"aclnnForeach{name}{variant}", x, y, z, given[variant], out)
     function = getattr(torch, name.lower())
     rows = zip(x, y, z, numbers, strict=True)
-    _check_all(out, [function(wide(a), wide(b), wide(c), value=n) for a, b, c, n in rows], 256)
+    _check_all(
+        out, [function(widened(a), widened(b), widened(c), value=n) for a, b, c, n in rows], 256
+    )
 
 
 @pytest.mark.parametrize("dtype", INEXACT, ids=dtype_name)
-@pytest.mark.parametrize("form", ["Scalar", "List"])
-def test_lerp(library: Library, form: str, dtype: torch.dtype):
+@pytest.mark.parametrize("variant", ["Scalar", "List"])
+def test_lerp(library: Library, variant: str, dtype: torch.dtype):
     x, y, weight = _lists("Lerp", dtype, 3)
     out = _results(x, dtype)
-    library.call(f"aclnnForeachLerp{form}", x, y, weight if form == "List" else 0.3, out)
-    weights = weight if form == "List" else [0.3] * len(x)
+    library.call(f"aclnnForeachLerp{variant}", x, y, weight if variant == "List" else 0.3, out)
+    weights = weight if variant == "List" else [0.3] * len(x)
     rows = zip(x, y, weights, strict=True)
-    _check_all(out, [torch.lerp(wide(a), wide(b), wide(w)) for a, b, w in rows], 64)
+    _check_all(out, [torch.lerp(widened(a), widened(b), widened(w)) for a, b, w in rows], 64)
 
 
 def test_power_of_a_scalar(library: Library):
@@ -209,17 +213,17 @@ def test_power_of_a_scalar(library: Library):
 
 
 @pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
-@pytest.mark.parametrize("form", ["", "V2"])
+@pytest.mark.parametrize("variant", ["", "V2"])
 @pytest.mark.parametrize(
     ("mode", "function"),
     [(1, torch.round), (2, torch.floor), (3, torch.ceil), (5, torch.trunc), (7, torch.frac)],
 )
-def test_round(library: Library, form: str, dtype: torch.dtype, mode: int, function: Callable):
+def test_round(library: Library, variant: str, dtype: torch.dtype, mode: int, function: Callable):
     (x,) = _lists("round", dtype, 1)
     x[0].flatten()[:4] = torch.tensor([0.5, 1.5, -0.5, -2.5])
     out = _results(x, dtype)
-    given = torch.tensor(mode, dtype=torch.int8) if form == "" else mode
-    library.call(f"aclnnForeachRoundOffNumber{form}", x, given, out)
+    given = torch.tensor(mode, dtype=torch.int8) if variant == "" else mode
+    library.call(f"aclnnForeachRoundOffNumber{variant}", x, given, out)
     for got, tensor in zip(out, x, strict=True):
         assert torch.equal(got, function(tensor))
 
@@ -233,7 +237,7 @@ def test_norm(library: Library, dtype: torch.dtype, order: float):
     out = [torch.full((), 7, dtype=real) for _ in x]
     library.call("aclnnForeachNorm", x, order, out)
     expected = [
-        torch.linalg.vector_norm(wide(t), order)
+        torch.linalg.vector_norm(widened(t), order)
         if t.numel()
         else torch.zeros((), dtype=torch.float64)
         for t in x

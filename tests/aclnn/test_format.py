@@ -74,8 +74,10 @@ def test_empty_tensors(library: Library) -> None:
 def test_refused(library: Library) -> None:
     x, name = torch.zeros(20, 20), "aclnnNpuFormatCast"
     held = torch.zeros(2, 2, 16, 16)
-    refused(library, name, x, Blocks(torch.zeros(2, 2, 16, 8), (20, 20), FRACTAL_NZ), said="needed")
-    refused(library, name, x, Blocks(held, (20, 20), 99), said="the format 99 is none")
-    refused(library, name, x, Blocks(held.half(), (20, 20), FRACTAL_NZ), said="data type")
-    refused(library, name, x, Blocks(held, (20, 21), FRACTAL_NZ), said="the sizes differ")
+    refused(
+        library, name, x, Blocks(torch.zeros(2, 2, 16, 8), (20, 20), FRACTAL_NZ), message="needed"
+    )
+    refused(library, name, x, Blocks(held, (20, 20), 99), message="the format 99 is none")
+    refused(library, name, x, Blocks(held.half(), (20, 20), FRACTAL_NZ), message="data type")
+    refused(library, name, x, Blocks(held, (20, 21), FRACTAL_NZ), message="the sizes differ")
     refused(library, name, x, None, code=NULL)

@@ -258,15 +258,15 @@ def test_gather_scatter(library: Library, shape: tuple[int, ...], dim: int, layo
     part = tuple(max(1, size - 1) for size in shape)
     for index_type in INDEX_TYPES:
         index = indices(part, shape[dim], dtype=index_type)
-        wide = index.long()
+        widened = index.long()
         for dtype in ALL:
             x = whole(shape, dtype)
-            expected = x.gather(dim, wide)
+            expected = x.gather(dim, widened)
             out = unwritten(expected, layout)
             library.call("aclnnGather", laid_out(x, layout), dim, laid_out(index, layout), out)
             assert_same(out, expected)
             source = whole(shape, dtype, "source")
-            expected = x.scatter(dim, wide, source)
+            expected = x.scatter(dim, widened, source)
             out = unwritten(expected, layout)
             library.call(
                 "aclnnScatter",
@@ -278,11 +278,11 @@ def test_gather_scatter(library: Library, shape: tuple[int, ...], dim: int, layo
                 out,
             )
             assert_same(out, expected)
-            expected = x.scatter(dim, wide, 3)
+            expected = x.scatter(dim, widened, 3)
             out = laid_out(x, layout)
             library.call("aclnnInplaceScatterValue", out, dim, laid_out(index, layout), 3, 0)
             assert_same(out, expected)
-            expected = x.scatter_add(dim, wide, source)
+            expected = x.scatter_add(dim, widened, source)
             out = unwritten(expected, layout)
             library.call(
                 "aclnnScatterAdd",

@@ -14,30 +14,30 @@ from tests.aclnn.test_index import INDEX_TYPES, indices
 def test_long_indices(library: Library, count: int, index_type: torch.dtype) -> None:
     """Indices are read as vectors and in tiles; rows are copied by their bytes, or element by element."""
     index = indices((count,), 90, dtype=index_type)
-    wide = index.long()
+    widened = index.long()
     for width in (1, 2, 5, 16):
         for dtype in (torch.int8, torch.float16, torch.float32, torch.complex128):
             x = whole((90, width), dtype, count)
             for layout in LAYOUTS:
-                out = unwritten(x[wide], layout)
+                out = unwritten(x[widened], layout)
                 library.call("aclnnEmbedding", laid_out(x, layout), laid_out(index, layout), out)
-                assert_same(out, x[wide])
-                out = unwritten(x.t()[:, wide], layout)
+                assert_same(out, x[widened])
+                out = unwritten(x.t()[:, widened], layout)
                 given = [torch.empty(0), laid_out(index - 90, layout)]
                 library.call("aclnnIndex", laid_out(x.t(), layout), given, out)
-                assert_same(out, x.t()[:, wide])
+                assert_same(out, x.t()[:, widened])
     x = whole((90, 60), torch.float32)
     both = indices((count,), 60, "second", dtype=index_type)
     out = torch.zeros(count)
     library.call("aclnnIndex", x, [index, both], out)
-    assert_same(out, x[wide, both.long()])
+    assert_same(out, x[widened, both.long()])
     library.call("aclnnTake", x.t(), index - 90, out)
-    assert_same(out, x.t().take(wide - 90))
+    assert_same(out, x.t().take(widened - 90))
     source = whole((count,), torch.float32)
     for size in (90, 1):
         out = torch.zeros(size)
         library.call("aclnnScatterAdd", out, 0, index % size, source, out)
-        assert_same(out, torch.zeros(size).scatter_add(0, wide % size, source))
+        assert_same(out, torch.zeros(size).scatter_add(0, widened % size, source))
 
 
 def test_few_rows_of_many_elements(library: Library) -> None:

@@ -246,7 +246,7 @@ def test_nll_refuses_a_class_out_of_range(library: Library) -> None:
 
 def test_bad_input(library: Library) -> None:
     x, one = torch.ones(2, 3), torch.empty(())
-    for said, name, arguments in (
+    for message, name, arguments in (
         ("reduction 3 does not exist", "aclnnMseLoss", (x, x, 3, one)),
         ("one number is needed", "aclnnMseLoss", (x, x, 1, torch.empty(2))),
         ("cannot be broadcast", "aclnnL1Loss", (x, torch.ones(4), 0, torch.empty(2, 3))),
@@ -264,7 +264,7 @@ def test_bad_input(library: Library) -> None:
             (x, torch.zeros(2).long(), torch.ones(2), 1, -100, one, one),
         ),
     ):
-        with pytest.raises(AclnnError, match=said) as error:
+        with pytest.raises(AclnnError, match=message) as error:
             library.call(name, *arguments)
         assert error.value.code == INVALID
 
@@ -289,8 +289,8 @@ def test_cross_entropy(
     kept = torch.float64 if dtype == torch.float64 else torch.float32
     weight = torch.rand(shape[1], generator=g, dtype=kept) + 0.1 if weighted else None
     a = x.double().requires_grad_()
-    wide = None if weight is None else weight.double()
-    want = F.cross_entropy(a, target, wide, reduction=reduction, label_smoothing=smoothing)
+    widened = None if weight is None else weight.double()
+    want = F.cross_entropy(a, target, widened, reduction=reduction, label_smoothing=smoothing)
     logs = a.detach().log_softmax(1)
     # A logarithm has the error of a few roundings.
     step = (
@@ -349,13 +349,13 @@ def test_bad_cross_entropy(library: Library) -> None:
         )  # fmt: skip
 
     library.call(*call())
-    refused(library, *call("middle"), said="reduction 'middle' does not exist")
-    refused(library, *call("none"), said="loss is .* where 3 elements")
-    refused(library, *call(smoothing=1.5), said="labelSmoothing is 1.5")
-    refused(library, *call(scale=0.1), said="zloss is not defined")
-    refused(library, *call(x=x.int()), said="floating-point")
-    refused(library, *call(target=target[:2]), said="do not belong together")
-    refused(library, *call(weight=torch.ones(3)), said="weight is .* where 4 elements")
+    refused(library, *call("middle"), message="reduction 'middle' does not exist")
+    refused(library, *call("none"), message="loss is .* where 3 elements")
+    refused(library, *call(smoothing=1.5), message="labelSmoothing is 1.5")
+    refused(library, *call(scale=0.1), message="zloss is not defined")
+    refused(library, *call(x=x.int()), message="floating-point")
+    refused(library, *call(target=target[:2]), message="do not belong together")
+    refused(library, *call(weight=torch.ones(3)), message="weight is .* where 4 elements")
     with pytest.raises(AclnnError, match="target 4 is out of range"):
         library.call(*call(target=target + 1))
     empty = torch.zeros(0, 4)
@@ -381,9 +381,9 @@ def test_bad_cross_entropy(library: Library) -> None:
 def test_cross_entropy_of_probabilities(library: Library, dtype: torch.dtype, shape: tuple) -> None:
     x = (normal(shape, torch.float64, seeded("x", shape)) * 5).to(dtype)
     labels = torch.rand(shape, generator=seeded("labels", shape)).softmax(-1).to(dtype)
-    wide_x = x.double().requires_grad_()
-    expected = -(labels.double() * wide_x.log_softmax(-1)).sum(-1)
-    gradient = wide_x.detach().softmax(-1) - labels.double()
+    widened_x = x.double().requires_grad_()
+    expected = -(labels.double() * widened_x.log_softmax(-1)).sum(-1)
+    gradient = widened_x.detach().softmax(-1) - labels.double()
     for layout in LAYOUTS:
         loss = unwritten(expected.detach().to(dtype), layout)
         found = unwritten(x, layout)

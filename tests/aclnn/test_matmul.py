@@ -34,9 +34,9 @@ PLACES = (*LAYOUTS, "swapped", "rotated")
 
 
 def product(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    wide = in_float64(a.dtype)
-    exact = torch.matmul(a.to(wide), b.to(wide))
-    magnitude_type = torch.int64 if wide == torch.int64 else torch.float64
+    widened = in_float64(a.dtype)
+    exact = torch.matmul(a.to(widened), b.to(widened))
+    magnitude_type = torch.int64 if widened == torch.int64 else torch.float64
     return exact, torch.matmul(a.abs().to(magnitude_type), b.abs().to(magnitude_type))
 
 

@@ -158,9 +158,9 @@ def test_fused_additions(library: Library, dtype: torch.dtype) -> None:
     _near(out, total * rstd * weight.double())
     _near(inverse, rstd)
     _near(added, total)
-    wide = torch.empty(x.shape, dtype=_statistics(dtype))
-    library.call("aclnnAddRmsNormCast", x, y, weight, EPS, wide, again, inverse, added)
-    _near(wide, total * rstd * weight.double())
+    widened = torch.empty(x.shape, dtype=_statistics(dtype))
+    library.call("aclnnAddRmsNormCast", x, y, weight, EPS, widened, again, inverse, added)
+    _near(widened, total * rstd * weight.double())
     assert torch.equal(again, out)
     for moved in (None, shift):
         sums = total if moved is None else total + moved.double()
@@ -362,7 +362,7 @@ def test_empty_tensors(library: Library) -> None:
 def test_bad_input(library: Library) -> None:
     x, one, many = torch.ones(2, 3), torch.ones(3), torch.empty(2, 3)
     two = torch.empty(2)
-    for said, name, arguments in (
+    for message, name, arguments in (
         ("the last dimensions", "aclnnLayerNorm", (x, [2], None, None, EPS, many, two, two)),
         ("3 elements are needed", "aclnnLayerNorm", (x, [3], two, None, EPS, many, two, two)),
         ("of floating-point", "aclnnLayerNorm", (x.long(), [3], None, None, EPS, many, two, two)),
@@ -379,7 +379,7 @@ def test_bad_input(library: Library) -> None:
             (x, x, [3], two, two, one, one, [True], many, one, one),
         ),
     ):
-        with pytest.raises(AclnnError, match=said) as error:
+        with pytest.raises(AclnnError, match=message) as error:
             library.call(name, *arguments)
         assert error.value.code == INVALID
     with pytest.raises(AclnnError, match="which evaluation needs, is null") as error:

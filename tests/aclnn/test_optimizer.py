@@ -66,7 +66,7 @@ def test_adam_w(library: Library, layout: str, dtype: torch.dtype, amsgrad: bool
         assert_within(got, one, FACTOR)
 
 
-def test_adam_w_is_torchs(library: Library):
+def test_adam_w_equals_pytorch(library: Library):
     parameter = torch.nn.Parameter(torch.linspace(-2, 2, 1000, dtype=torch.float64))
     optimizer = torch.optim.AdamW(
         [parameter], lr=0.1, betas=(0.5, 0.75), weight_decay=0.25, eps=0.5

@@ -100,8 +100,8 @@ def test_max(library: Library, case: Case, dtype: torch.dtype) -> None:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_max_backward(library: Library, case: Case, dtype: torch.dtype) -> None:
     x = normal(case.input, dtype, seeded(str(case)))
-    made, where = MAX_REFERENCE[case.dims](x.double(), *attributes(case))
-    g = normal(tuple(made.shape), dtype, seeded("g"))
+    result, where = MAX_REFERENCE[case.dims](x.double(), *attributes(case))
+    g = normal(tuple(result.shape), dtype, seeded("g"))
     exact = MAX_GRADIENT[case.dims](g.double(), x.double(), *attributes(case), where)
     size = MAX_GRADIENT[case.dims](g.abs().double(), x.double(), *attributes(case), where)
     for layout in IMAGE_LAYOUTS:
@@ -113,7 +113,7 @@ def test_max_backward(library: Library, case: Case, dtype: torch.dtype) -> None:
         )
         assert_sum(out, exact, size, math.prod(case.kernel))
         if case.dims == 2:
-            mask, values = mask_of(case, made), torch.zeros(made.shape, dtype=dtype)
+            mask, values = mask_of(case, result), torch.zeros(result.shape, dtype=dtype)
             library.call(
                 "aclnnMaxPool2dWithMask", laid_out(x, layout), *attributes(case), values, mask
             )
@@ -164,14 +164,14 @@ ADAPTIVE = [((2, 3, 7, 9), (3, 4)), ((3, 7, 9), (1, 1)), ((2, 3, 4, 300), (6, 28
 def test_adaptive(library: Library, shapes: tuple, dtype: torch.dtype) -> None:
     x, size, dims = normal(shapes[0], dtype, seeded("x")), list(shapes[1]), len(shapes[1])
     terms = math.prod(x.shape[-dims:])
-    wide = x.double().requires_grad_()
+    widened = x.double().requires_grad_()
     average = getattr(F, f"adaptive_avg_pool{dims}d")
-    exact = average(wide, size)
+    exact = average(widened, size)
     g = normal(tuple(exact.shape), dtype, seeded("g"))
-    (gradient,) = torch.autograd.grad(exact, wide, g.double())
+    (gradient,) = torch.autograd.grad(exact, widened, g.double())
     exact = exact.detach()
-    most, where = getattr(aten, f"adaptive_max_pool{dims}d")(wide, size)
-    (max_gradient,) = torch.autograd.grad(most, wide, g.double())
+    most, where = getattr(aten, f"adaptive_max_pool{dims}d")(widened, size)
+    (max_gradient,) = torch.autograd.grad(most, widened, g.double())
     for layout in IMAGE_LAYOUTS:
         out = laid_out(torch.full(exact.shape, 3.0).to(dtype), layout)
         library.call(f"aclnnAdaptiveAvgPool{dims}d", laid_out(x, layout), size, out)
@@ -259,9 +259,9 @@ def test_indices_outside_are_ignored(library: Library) -> None:
     out.fill_(3.0)
     library.call("aclnnMaxUnpool2d", g, indices, [4, 4], out)
     assert out.sum() == 1
-    refused(library, "aclnnMaxUnpool2d", g, indices, [4, 5], out, said="outputSize is not")
-    refused(library, "aclnnMaxUnpool2d", g, indices.float(), [4, 4], out, said="the indices are")
-    refused(library, "aclnnMaxUnpool2d", g, indices, [4, 4], out.double(), said="no unpooling")
+    refused(library, "aclnnMaxUnpool2d", g, indices, [4, 5], out, message="outputSize is not")
+    refused(library, "aclnnMaxUnpool2d", g, indices.float(), [4, 4], out, message="the indices are")
+    refused(library, "aclnnMaxUnpool2d", g, indices, [4, 4], out.double(), message="no unpooling")
 
 
 @pytest.mark.parametrize("padding", [0, 1])

@@ -149,8 +149,8 @@ def test_products_with_quantized_weights(
         groups = 1 if group == 0 else max(1, -(-depth // group))
         scale, offset = (normal((groups, columns), dtype, g) for _ in range(2))
         each = torch.arange(depth) // (group or max(1, depth))
-        wide = (weight.double() + offset.double()[each]) * scale.double()[each]
-        exact = x.double() @ wide + bias.double()
+        widened = (weight.double() + offset.double()[each]) * scale.double()[each]
+        exact = x.double() @ widened + bias.double()
         size = x.double().abs() @ (
             (weight.double().abs() + offset.double()[each].abs()) * scale.double()[each].abs()
         )
@@ -192,34 +192,42 @@ def test_contiguous_columns_of_weights(
 def test_bad_input(library: Library) -> None:
     x, y, scale = torch.ones(2, 3), torch.zeros(2, 3, dtype=torch.int8), torch.zeros(2)
     name = "aclnnDynamicQuant"
-    refused(library, name, x.double(), None, y, scale, said="no dynamic quantization")
-    refused(library, name, x, None, y.int(), scale, said="no dynamic quantization")
-    refused(library, name, x, None, y.t(), scale, said="have not one shape")
-    refused(library, name, x, scale, y, scale, said="smoothScales is")
-    refused(library, name, x, None, y, x[0], said="scale is .* of 2 rows")
+    refused(library, name, x.double(), None, y, scale, message="no dynamic quantization")
+    refused(library, name, x, None, y.int(), scale, message="no dynamic quantization")
+    refused(library, name, x, None, y.t(), scale, message="have not one shape")
+    refused(library, name, x, scale, y, scale, message="smoothScales is")
+    refused(library, name, x, None, y, x[0], message="scale is .* of 2 rows")
     name = "aclnnAscendQuantV3"
-    refused(library, name, x, scale, None, False, "round", torch.int8, -1, y, said="the scale is")
-    refused(library, name, x, scale, None, False, "up", torch.int8, -2, y, said="round mode 'up'")
-    refused(library, name, x, scale, None, False, "round", torch.int8, -3, y, said="axis is -3")
     refused(
-        library, name, x, scale, None, False, "round", torch.uint8, -2, y, said="no quantization"
+        library, name, x, scale, None, False, "round", torch.int8, -1, y, message="the scale is"
     )
     refused(
-        library, "aclnnAscendAntiQuant", x, x[0], None, torch.float32, False, x, said="no values"
+        library, name, x, scale, None, False, "up", torch.int8, -2, y, message="round mode 'up'"
+    )
+    refused(library, name, x, scale, None, False, "round", torch.int8, -3, y, message="axis is -3")
+    refused(
+        library, name, x, scale, None, False, "round", torch.uint8, -2, y, message="no quantization"
+    )
+    refused(
+        library, "aclnnAscendAntiQuant", x, x[0], None, torch.float32, False, x, message="no values"
     )
     name, rest = "aclnnQuantMatmulV5", (None, None, None, None, None, False, False)
     out = torch.zeros(2, 2)
-    refused(library, name, y, y, None, scale, *rest, 0, out, said="do not multiply")
-    refused(library, name, y, y.t(), None, x[0], *rest, 0, out, said="x2Scale is")
-    refused(library, name, y, y.t(), None, scale, *rest, 32, out, said="groupSize is 32")
-    refused(library, name, y, y.t(), None, scale, scale, *rest[1:], 0, out, said="not defined here")
-    refused(library, name, y, y.t(), None, scale, *rest, 0, out.int(), said="no quantized product")
-    name, rest = "aclnnWeightQuantBatchMatmulV2", (None, None, None, None)
-    refused(library, name, x, y.t(), x[0], *rest, 0, out, said="antiquantScale is")
+    refused(library, name, y, y, None, scale, *rest, 0, out, message="do not multiply")
+    refused(library, name, y, y.t(), None, x[0], *rest, 0, out, message="x2Scale is")
+    refused(library, name, y, y.t(), None, scale, *rest, 32, out, message="groupSize is 32")
     refused(
-        library, name, x, y.t(), scale, None, scale, None, None, 0, out, said="not defined here"
+        library, name, y, y.t(), None, scale, scale, *rest[1:], 0, out, message="not defined here"
     )
-    refused(library, name, x, y.t(), scale, *rest, -1, out, said="antiquantGroupSize is -1")
+    refused(
+        library, name, y, y.t(), None, scale, *rest, 0, out.int(), message="no quantized product"
+    )
+    name, rest = "aclnnWeightQuantBatchMatmulV2", (None, None, None, None)
+    refused(library, name, x, y.t(), x[0], *rest, 0, out, message="antiquantScale is")
+    refused(
+        library, name, x, y.t(), scale, None, scale, None, None, 0, out, message="not defined here"
+    )
+    refused(library, name, x, y.t(), scale, *rest, -1, out, message="antiquantGroupSize is -1")
 
 
 INT4 = 29

@@ -84,9 +84,9 @@ def test_layouts(library: Library, name: str):
 
 @pytest.mark.parametrize("name", [name for name in CALLS if name not in ("aclnnInplaceBernoulli",)])
 def test_seed_in_memory(library: Library, name: str):
-    form = f"{name}Tensor"
+    variant = f"{name}Tensor"
     out = torch.zeros(1000)
-    library.call(form, out, *CALLS[name], torch.tensor(5), torch.tensor([6]), 2)
+    library.call(variant, out, *CALLS[name], torch.tensor(5), torch.tensor([6]), 2)
     assert torch.equal(out, _draw(library, name, torch.zeros(1000)))
 
 
@@ -103,11 +103,11 @@ def test_seed_in_memory(library: Library, name: str):
     ],
 )
 def test_own_forms_with_the_seed_in_memory(
-    library: Library, form: str, in_memory: str, arguments: tuple
+    library: Library, variant: str, in_memory: str, arguments: tuple
 ):
     out, expected = torch.zeros(1000), torch.zeros(1000)
     library.call(in_memory, out, *arguments, torch.tensor(5), torch.tensor(6), 2)
-    library.call(form, expected, *arguments, 5, 8)
+    library.call(variant, expected, *arguments, 5, 8)
     assert torch.equal(out, expected)
 
 
@@ -205,8 +205,8 @@ def test_normal_of_tensors(library: Library, dtype: torch.dtype):
     ):
         out = torch.zeros(40, 50, dtype=dtype)
         library.call(f"aclnnNormal{name}", m, s, 3, 4, out)
-        wide = [x.double() if isinstance(x, torch.Tensor) else x for x in (m, s)]
-        expected = wide[0] + wide[1] * standard.double()
+        widened = [x.double() if isinstance(x, torch.Tensor) else x for x in (m, s)]
+        expected = widened[0] + widened[1] * standard.double()
         torch.testing.assert_close(out.double(), expected, rtol=tolerance, atol=tolerance)
 
 
@@ -245,11 +245,11 @@ def test_integers_without_bounds(library: Library, dtype: torch.dtype):
     out = torch.zeros(COUNT, dtype=dtype)
     library.call("aclnnInplaceRandomWithoutFromTo", out, 3, 4)
     if dtype.is_floating_point:
-        greatest = 1 / (torch.finfo(dtype).eps / 2)
+        largest = 1 / (torch.finfo(dtype).eps / 2)
     else:
-        greatest = 1 if dtype == torch.bool else torch.iinfo(dtype).max
-    assert 0 <= out.double().min() <= out.double().max() <= greatest
-    _mean_is(out, greatest / 2, (greatest + 1) / math.sqrt(12), slack=greatest * 1e-12)
+        largest = 1 if dtype == torch.bool else torch.iinfo(dtype).max
+    assert 0 <= out.double().min() <= out.double().max() <= largest
+    _mean_is(out, largest / 2, (largest + 1) / math.sqrt(12), slack=largest * 1e-12)
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.float64], ids=dtype_name)
@@ -310,14 +310,14 @@ def _bits(mask: torch.Tensor, count: int) -> torch.Tensor:
     return (mask[:, None] >> torch.arange(8) & 1).flatten()[:count]
 
 
-@pytest.mark.parametrize("form", ["", "V2", "V2Tensor"])
+@pytest.mark.parametrize("variant", ["", "V2", "V2Tensor"])
 @pytest.mark.parametrize("p", [0.0, 0.25, 1.0])
-def test_dropout_mask(library: Library, form: str, p: float):
+def test_dropout_mask(library: Library, variant: str, p: float):
     count = 100_003
     mask = torch.full(((count + 127) // 128 * 16,), 255, dtype=torch.uint8)
-    seed = (torch.tensor(3), torch.tensor(3), 1) if form == "V2Tensor" else (3, 4)
-    kind = () if form == "" else (torch.float32,)
-    library.call(f"aclnnDropoutGenMask{form}", [count], p, *seed, *kind, mask)
+    seed = (torch.tensor(3), torch.tensor(3), 1) if variant == "V2Tensor" else (3, 4)
+    kind = () if variant == "" else (torch.float32,)
+    library.call(f"aclnnDropoutGenMask{variant}", [count], p, *seed, *kind, mask)
     bits = _bits(mask, mask.numel() * 8)
     assert not bits[count:].any()
     _mean_is(bits[:count], 1 - p, math.sqrt(p * (1 - p)), slack=1e-12)
@@ -347,16 +347,18 @@ def test_dropout(library: Library, dtype: torch.dtype, layout: str):
     )
     library.call("aclnnDropoutDoMask", x, mask, p, out)
     kept = _bits(mask, x.numel()).reshape(x.shape)
-    wide = torch.complex128 if dtype.is_complex else torch.float64
+    widened = torch.complex128 if dtype.is_complex else torch.float64
     eps = torch.finfo(dtype).eps
-    torch.testing.assert_close(out.to(wide), x.to(wide) * kept / (1 - p), rtol=2 * eps, atol=0)
-    together, drawn = (
+    torch.testing.assert_close(
+        out.to(widened), x.to(widened) * kept / (1 - p), rtol=2 * eps, atol=0
+    )
+    group, drawn = (
         torch.zeros(100, 200, dtype=dtype),
         torch.full((2512,), 255, dtype=torch.uint8),
     )
-    library.call("aclnnDropoutV3", x, None, p, 3, 4, together, drawn)
+    library.call("aclnnDropoutV3", x, None, p, 3, 4, group, drawn)
     assert torch.equal(drawn, mask)
-    assert torch.equal(together, out)
+    assert torch.equal(group, out)
 
 
 def test_what_is_refused(library: Library):

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tests.aclnn.cases import COMPLEX, FILLED, FLOATING, INTEGERS, sample, seeded
-from tests.aclnn.compare import INVALID, NULL, assert_near, wide
+from tests.aclnn.compare import INVALID, NULL, assert_near, widened
 from tests.aclnn.library import AclnnError, Library
 from torch_npu.accuracy.dtypes import epsilon
 
@@ -157,7 +157,7 @@ def _bounds(name: str, x: torch.Tensor, dims: list[int], keep: bool, dtype: torc
     if not x.is_floating_point() and not x.is_complex():
         return epsilon(dtype), 0.0
     length = max(1, x.numel())
-    magnitudes = wide(x).abs().sum(dims, keep)
+    magnitudes = widened(x).abs().sum(dims, keep)
     # Exponentials of float32 and narrower types are computed in float32: a few units in the last place.
     exponentials = (
         4 * epsilon(torch.float32) if "LogSumExp" in name and dtype != torch.float64 else 0.0
@@ -173,12 +173,12 @@ def test_reduction(library: Library, row: Row, dtype: torch.dtype, layout: str) 
     for dims in _dims_of(x):
         for keep in (False, True):
             every = _or_all(x, dims)
-            want = row.reference(wide(x), every, keep)
+            want = row.reference(widened(x), every, keep)
             out = torch.empty(want.shape, dtype=row.result(dtype))
             row.call(library, x, dims, keep, out)
             rtol, atol = _bounds(row.name, x, every, keep, out.dtype)
             if "Var" in row.name or "Std" in row.name:
-                atol = x.numel() * EPS64 * wide(x).abs().max()
+                atol = x.numel() * EPS64 * widened(x).abs().max()
             if want.is_complex() is out.is_complex():
                 assert_near(out, want, rtol, atol)
 
@@ -194,11 +194,11 @@ def test_prod(library: Library, dtype: torch.dtype, layout: str) -> None:
     tiny = torch.finfo(result).tiny if epsilon(result) else 0.0
     for dim in range(-x.dim(), max(x.dim(), 1)):
         for keep in (False, True):
-            want = wide(x).prod(dim, keep)
+            want = widened(x).prod(dim, keep)
             out = torch.empty(want.shape, dtype=result)
             library.call("aclnnProdDim", x, dim, keep, result, out)
             assert_near(out, want, rtol, tiny)
-    want = wide(x).prod()
+    want = widened(x).prod()
     out = torch.empty((), dtype=result)
     library.call("aclnnProd", x, result, out)
     assert_near(out, want, rtol, tiny)
@@ -226,10 +226,10 @@ def test_sum_is_as_exact_as_two_float64(library: Library) -> None:
 
 @pytest.mark.parametrize("dtype", REAL, ids=str)
 @pytest.mark.parametrize("layout", FILLED)
-@pytest.mark.parametrize("greatest", [True, False], ids=["max", "min"])
-def test_where(library: Library, dtype: torch.dtype, layout: str, greatest: bool) -> None:
+@pytest.mark.parametrize("largest", [True, False], ids=["max", "min"])
+def test_where(library: Library, dtype: torch.dtype, layout: str, largest: bool) -> None:
     x = sample(layout, dtype, seeded("where", dtype, layout))
-    name, reference = ("Max", torch.max) if greatest else ("Min", torch.min)
+    name, reference = ("Max", torch.max) if largest else ("Min", torch.min)
     for dim in range(-x.dim(), max(x.dim(), 1)):
         for keep in (False, True):
             want, _ = reference(x, dim, keep)
@@ -283,11 +283,11 @@ def test_aminmax(library: Library, dtype: torch.dtype) -> None:
         ("aclnnAminmaxAll", [], ()),
     ):
         every = _or_all(x, dims)
-        least, greatest = x.amin(every, bool(dims)), x.amax(every, bool(dims))
-        low, high = torch.empty_like(least), torch.empty_like(greatest)
+        least, largest = x.amin(every, bool(dims)), x.amax(every, bool(dims))
+        low, high = torch.empty_like(least), torch.empty_like(largest)
         library.call(name, x, *arguments, low, high)
         assert torch.equal(low, least)
-        assert torch.equal(high, greatest)
+        assert torch.equal(high, largest)
 
 
 @pytest.mark.parametrize("name", ["aclnnVarMean", "aclnnStdMeanCorrection"])
@@ -298,12 +298,12 @@ def test_moments(library: Library, name: str, dtype: torch.dtype, correction: in
     for layout in ("contiguous", "transposed", "columns", "long"):
         x = sample(layout, dtype, seeded(name, dtype, layout)) + 3
         for dim in (0, -1):
-            spread, mean = reference(wide(x), dim, correction=correction)
+            spread, mean = reference(widened(x), dim, correction=correction)
             first = torch.empty(spread.shape, dtype=_real(dtype))
             second = torch.empty(mean.shape, dtype=dtype)
             library.call(name, x, [dim], correction, False, first, second)
             rtol = 2 * epsilon(dtype) + x.shape[dim] * EPS64
-            assert_near(first, spread, 4 * rtol, x.shape[dim] * EPS64 * wide(x).abs().max())
+            assert_near(first, spread, 4 * rtol, x.shape[dim] * EPS64 * widened(x).abs().max())
             assert_near(second, mean, rtol, x.shape[dim] * EPS64)
 
 
@@ -325,11 +325,11 @@ def test_scan(library: Library, name: str, dtype: torch.dtype, layout: str) -> N
         x = (x / 8 + 1).to(dtype)
     result = _sum_type(dtype)
     for dim in range(-x.dim(), max(x.dim(), 1)):
-        want = SCANS[name][0](wide(x), dim)
+        want = SCANS[name][0](widened(x), dim)
         length = x.shape[dim] if x.dim() else 1
         atol: object = 0
         if epsilon(dtype) and name == "aclnnCumsum":
-            atol = length * EPS64 * wide(x).abs().cumsum(dim)
+            atol = length * EPS64 * widened(x).abs().cumsum(dim)
         elif epsilon(dtype):
             atol = torch.finfo(result).tiny
         for out in (
@@ -362,8 +362,8 @@ def test_scan_of_long_lines(library: Library, lines: int, dtype: torch.dtype) ->
             torch.empty(length, lines, dtype=result).t(),
         ):
             library.call("aclnnCumsum", given, 1, result, out)
-            want = wide(x).cumsum(1)
-            atol = length * EPS64 * wide(x).abs().cumsum(1) if epsilon(dtype) else 0
+            want = widened(x).cumsum(1)
+            atol = length * EPS64 * widened(x).abs().cumsum(1) if epsilon(dtype) else 0
             assert_near(out, want, 2 * epsilon(result) + length * EPS64, atol)
     if dtype == torch.float32:
         given = x.clone()
@@ -457,8 +457,8 @@ def _bad_calls() -> list:
 
 
 @pytest.mark.parametrize(("said", "name", "arguments"), [(c[0], c[1], c[2:]) for c in _bad_calls()])
-def test_bad_input(library: Library, said: str, name: str, arguments: tuple) -> None:
-    with pytest.raises(AclnnError, match=said) as error:
+def test_bad_input(library: Library, message: str, name: str, arguments: tuple) -> None:
+    with pytest.raises(AclnnError, match=message) as error:
         library.call(name, *arguments)
     assert error.value.code == INVALID
 

@@ -43,8 +43,8 @@ def test_rotary(library: Library, version: str, name: str, mode: int, dtype: tor
     out = torch.full_like(x, 7)
     more = [None] if version else []
     library.call(f"aclnnRotaryPositionEmbedding{version}", _strided(x), cos, sin, mode, *more, out)
-    wide = x.double()
-    assert_within(out, wide * cos.double() + _rotated(wide, mode) * sin.double(), 16)
+    widened = x.double()
+    assert_within(out, widened * cos.double() + _rotated(widened, mode) * sin.double(), 16)
 
 
 @pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
@@ -54,11 +54,11 @@ def test_rotary_gradient(library: Library, name: str, mode: int, dtype: torch.dt
     shape, other = ROTARY[name]
     numbers_of = seeded(name, mode, dtype)
     grad, x, cos, sin = (off_zero(size, dtype, numbers_of) for size in (shape, shape, other, other))
-    wide = [t.double().requires_grad_() for t in (x, cos, sin)]
-    (wide[0] * wide[1] + _rotated(wide[0], mode) * wide[2]).backward(grad.double())
+    widened = [t.double().requires_grad_() for t in (x, cos, sin)]
+    (widened[0] * widened[1] + _rotated(widened[0], mode) * widened[2]).backward(grad.double())
     got = [torch.full_like(t, 7) for t in (x, cos, sin)]
     library.call("aclnnRotaryPositionEmbeddingGrad", grad, cos, sin, x, mode, *got)
-    for one, expected in zip(got, wide, strict=True):
+    for one, expected in zip(got, widened, strict=True):
         assert_within(one, expected.grad, 32)
     alone = torch.full_like(x, 7)
     library.call("aclnnRotaryPositionEmbeddingGrad", grad, cos, sin, None, mode, alone, None, None)
@@ -102,8 +102,8 @@ def test_masked_softmax(
         if mask is not None:
             mask[..., 3, :] = True  # a fully masked row
             hidden = mask
-    wide = x.double().requires_grad_()
-    expected = (wide * 0.5).masked_fill(hidden, -10000).softmax(-1)
+    widened = x.double().requires_grad_()
+    expected = (widened * 0.5).masked_fill(hidden, -10000).softmax(-1)
     out = torch.full_like(x, 7)
     library.call("aclnnScaledMaskedSoftmax", _strided(x), mask, 0.5, triangular, out)
     assert_within(out, expected.detach(), 8)
@@ -112,7 +112,7 @@ def test_masked_softmax(
     got = torch.full_like(x, 7)
     library.call("aclnnScaledMaskedSoftmaxBackward", grad, out, mask, 0.5, triangular, got)
     assert_within(
-        got, wide.grad, 4 * 9
+        got, widened.grad, 4 * 9
     )  # y is rounded, and up to 9 gradients of magnitude 3 are added per row
 
 
@@ -143,8 +143,8 @@ def test_gate(library: Library, gate: str, name: str, dtype: torch.dtype):
     shape, dim = GATE_SHAPES[name]
     numbers_of = seeded(name, dtype)
     x = off_zero(shape, dtype, numbers_of)
-    wide = x.double().requires_grad_()
-    expected = of_halves(*wide.chunk(2, dim))
+    widened = x.double().requires_grad_()
+    expected = of_halves(*widened.chunk(2, dim))
     out = torch.full(expected.shape, 7.0).to(dtype)
     library.call(f"aclnn{gate}", _strided(x), dim, out)
     assert_within(out, expected.detach(), 16)
@@ -152,7 +152,7 @@ def test_gate(library: Library, gate: str, name: str, dtype: torch.dtype):
     expected.backward(grad.double())
     got = torch.full_like(x, 7)
     library.call(f"aclnn{backward}", grad, x, dim, got)
-    assert_within(got, wide.grad, 32)
+    assert_within(got, widened.grad, 32)
 
 
 @pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
@@ -163,8 +163,8 @@ def test_ge_glu(library: Library, name: str, approximate: int, left: bool, dtype
     shape, dim = GATE_SHAPES[name]
     numbers_of = seeded(name, approximate, left, dtype)
     x = off_zero(shape, dtype, numbers_of)
-    wide = x.double().requires_grad_()
-    halves = wide.chunk(2, dim)
+    widened = x.double().requires_grad_()
+    halves = widened.chunk(2, dim)
     activated = _gelu(halves[0 if left else 1], approximate)
     expected = activated * halves[1 if left else 0]
     out, gelu = (torch.full(expected.shape, 7.0).to(dtype) for _ in range(2))
@@ -175,7 +175,7 @@ def test_ge_glu(library: Library, name: str, approximate: int, left: bool, dtype
     expected.backward(grad.double())
     got = torch.full_like(x, 7)
     library.call("aclnnGeGluV3Backward", grad, x, gelu, dim, approximate, left, got)
-    assert_within(got, wide.grad, 64)
+    assert_within(got, widened.grad, 64)
 
 
 @pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
@@ -183,14 +183,14 @@ def test_ge_glu(library: Library, name: str, approximate: int, left: bool, dtype
 def test_fast_gelu(library: Library, shape: tuple[int, ...], dtype: torch.dtype):
     numbers_of = seeded(shape, dtype)
     x, grad = off_zero(shape, dtype, numbers_of), off_zero(shape, dtype, numbers_of)
-    wide = x.double().requires_grad_()
-    expected = wide * torch.sigmoid(1.702 * wide)
+    widened = x.double().requires_grad_()
+    expected = widened * torch.sigmoid(1.702 * widened)
     out, got = torch.full_like(x, 7), torch.full_like(x, 7)
     library.call("aclnnFastGelu", x, out)
     assert_within(out, expected.detach(), 16)
     expected.backward(grad.double())
     library.call("aclnnFastGeluBackward", grad, x, got)
-    assert_within(got, wide.grad, 32)
+    assert_within(got, widened.grad, 32)
 
 
 def test_what_is_refused(library: Library):

@@ -145,8 +145,8 @@ def test_cat_stack_split(library: Library, dtype: torch.dtype, layout: str) -> N
         assert_same(out, expected)
     pieces = [unwritten(p, layout) for p in parts]
     library.call("aclnnSplitWithSize", laid_out(expected, layout), [4, 0, 1, 5], 1, pieces)
-    for piece, part in zip(pieces, parts, strict=True):
-        assert_same(piece, part)
+    for chunk, part in zip(pieces, parts, strict=True):
+        assert_same(chunk, part)
     same = [whole((3, 2), dtype, k) for k in range(3)]
     for dim in (0, 1, 2, -1):
         out = unwritten(torch.stack(same, dim), layout)
@@ -174,13 +174,13 @@ def test_pad_backward(
     layout: str,
 ) -> None:
     for dtype in (*FLOATING, *COMPLEX):
-        wide = torch.complex128 if dtype.is_complex else torch.float64
-        x = torch.zeros(shape, dtype=wide, requires_grad=True)
+        widened = torch.complex128 if dtype.is_complex else torch.float64
+        x = torch.zeros(shape, dtype=widened, requires_grad=True)
         y = torch.nn.functional.pad(x, padding, mode=mode)
         grad = whole(tuple(y.shape), dtype, shape)
-        (expected,) = torch.autograd.grad(y, x, grad.to(wide))
+        (expected,) = torch.autograd.grad(y, x, grad.to(widened))
         y = torch.nn.functional.pad(x, padding, mode=mode)
-        (magnitude,) = torch.autograd.grad(y, x, grad.abs().to(wide))
+        (magnitude,) = torch.autograd.grad(y, x, grad.abs().to(widened))
         out = unwritten(expected.to(dtype), layout)
         library.call(
             f"aclnn{kind}Pad{dims}dBackward",

@@ -94,12 +94,12 @@ def test_in_place_and_empty_tensors(library: Library) -> None:
 
 def test_bad_input(library: Library) -> None:
     x = torch.ones(2, 3)
-    for said, name, arguments in (
+    for message, name, arguments in (
         ("dimension 2 is out of range", "aclnnSoftmax", (x, 2, torch.empty(2, 3))),
         (r"\[2, 3\] is needed", "aclnnSoftmax", (x, 1, torch.empty(3, 2))),
         ("softmax is of floating-point", "aclnnLogSoftmax", (x.long(), 1, torch.empty(2, 3))),
         ("the gradient has", "aclnnSoftmaxBackward", (torch.ones(3), x, 1, torch.empty(2, 3))),
     ):
-        with pytest.raises(AclnnError, match=said) as error:
+        with pytest.raises(AclnnError, match=message) as error:
             library.call(name, *arguments)
         assert error.value.code == INVALID

@@ -50,11 +50,11 @@ def test_sort(
 ) -> None:
     for dtype in (*REAL, torch.uint16, torch.uint32, torch.uint64):
         x = special(shape, dtype)
-        wide = x.long() if dtype in (torch.uint16, torch.uint32, torch.uint64) else x
-        values, indices = stable(wide, dim, descending)
+        widened = x.long() if dtype in (torch.uint16, torch.uint32, torch.uint64) else x
+        values, indices = stable(widened, dim, descending)
         got, at = unwritten(x, layout), unwritten(indices, layout)
         library.call("aclnnSort", laid_out(x, layout), True, dim, descending, got, at)
-        assert_same(got.to(wide.dtype), values)
+        assert_same(got.to(widened.dtype), values)
         assert_same(at, indices)
         at = unwritten(indices, layout)
         library.call("aclnnArgsort", laid_out(x, layout), dim, descending, at)

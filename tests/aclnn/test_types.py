@@ -6,7 +6,7 @@ import torch
 from tests.aclnn.compare import assert_within
 from tests.aclnn.library import DTYPES, AclnnError, Library
 from tests.aclnn.type_cases import CASES, TypeCase
-from tests.aclnn.types import Host, TypedCall, type_names
+from tests.aclnn.types import Host, RegistryCall, type_names
 
 _UNKNOWN = -1
 # Both sides round: up to 300 terms of size 1 are added in any order, whose errors are a random walk.
@@ -22,7 +22,7 @@ def _results(case: TypeCase, device: str) -> list[torch.Tensor]:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_results_are_those_of_pytorch(library: Library, case: TypeCase):
     expected = _results(case, "cpu")
-    with TypedCall(library, case.name, case.inputs, case.attributes) as call:
+    with RegistryCall(library, case.name, case.inputs, case.attributes) as call:
         found = call.infer(len(expected))
         for (sizes, dtype), result in zip(found, expected, strict=True):
             assert DTYPES[result.dtype] == dtype
@@ -59,10 +59,10 @@ def test_every_row_has_a_case():
         ("Add", (torch.ones(2), torch.ones(2)), {"alpha": "x"}, ""),
     ],
 )
-def test_bad_calls_are_errors(library: Library, name, inputs, attributes, said):
-    with TypedCall(library, name, inputs, attributes) as call:
-        if said == "":  # an attribute that the row does not have is left alone
+def test_bad_calls_are_errors(library: Library, name, inputs, attributes, message):
+    with RegistryCall(library, name, inputs, attributes) as call:
+        if message == "":  # an attribute that the row does not have is left alone
             call.infer(1)
             return
-        with pytest.raises(AclnnError, match=said):
+        with pytest.raises(AclnnError, match=message):
             call.infer(1)

@@ -104,11 +104,11 @@ def computed_in(x: torch.Tensor) -> torch.Tensor:
 def test_against_pytorch(library: Library, mode: Mode, dtype: torch.dtype, resize: tuple) -> None:
     small, large, scales = sizes_of(resize, mode.dims)
     x = normal((2, 5, *small), dtype, seeded(mode.name, dtype, resize))
-    wide = computed_in(x).requires_grad_()
+    widened = computed_in(x).requires_grad_()
     g = normal((2, 5, *large), dtype, seeded("g", mode.name, resize))
     for align in (False, True) if mode.aligns else (False,):
-        exact = reference(mode, wide, large, align, scales)
-        (gradient,) = torch.autograd.grad(exact, wide, computed_in(g))
+        exact = reference(mode, widened, large, align, scales)
+        (gradient,) = torch.autograd.grad(exact, widened, computed_in(g))
         # The sum of the weights, and the rounding of positions at the size of the images.
         largest, terms = x.double().abs().max(), 4 * (mode.taps**mode.dims + sum(small + large))
         spread = math.prod(1 + a / b for a, b in zip(large, small, strict=True)) * 4**mode.dims
@@ -170,13 +170,15 @@ def test_empty_batches_and_one_image(library: Library) -> None:
 def test_bad_input(library: Library) -> None:
     x, out = torch.ones(1, 2, 3, 4), torch.zeros(1, 2, 6, 8)
     name, scales = "aclnnUpsampleBilinear2d", (0.0, 0.0)
-    refused(library, name, x, [6, 8], False, *scales, out.double(), said="no interpolation")
-    refused(library, name, x.int(), [6, 8], False, *scales, out.int(), said="no interpolation")
-    refused(library, name, x, [6], False, *scales, out, said="output_size is not that")
-    refused(library, name, x, [6, 7], False, *scales, out, said="output_size is not that")
-    refused(library, name, x[:, :1], [6, 8], False, *scales, out, said="batch and channels differ")
-    refused(library, name, x[..., :0], [6, 8], False, *scales, out, said="has no positions")
-    refused(library, name, x[0, 0], [6, 8], False, *scales, out, said="dimensions are needed")
+    refused(library, name, x, [6, 8], False, *scales, out.double(), message="no interpolation")
+    refused(library, name, x.int(), [6, 8], False, *scales, out.int(), message="no interpolation")
+    refused(library, name, x, [6], False, *scales, out, message="output_size is not that")
+    refused(library, name, x, [6, 7], False, *scales, out, message="output_size is not that")
+    refused(
+        library, name, x[:, :1], [6, 8], False, *scales, out, message="batch and channels differ"
+    )
+    refused(library, name, x[..., :0], [6, 8], False, *scales, out, message="has no positions")
+    refused(library, name, x[0, 0], [6, 8], False, *scales, out, message="dimensions are needed")
     refused(
         library,
         f"{name}Backward",
@@ -186,7 +188,7 @@ def test_bad_input(library: Library) -> None:
         False,
         *scales,
         x,
-        said="input_size is not",
+        message="input_size is not",
     )
 
 

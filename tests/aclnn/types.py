@@ -45,7 +45,7 @@ def type_names() -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
-class TypedCall:
+class RegistryCall:
     """One call of an operator by its type; a context that frees what it made."""
 
     def __init__(
@@ -66,7 +66,7 @@ class TypedCall:
         self._inputs = [self._operand(operand) for operand in inputs]
         self._attributes = self._attribute_list(attributes)
 
-    def __enter__(self) -> "TypedCall":
+    def __enter__(self) -> "RegistryCall":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -78,18 +78,18 @@ class TypedCall:
 
     def _desc(self, dtype: int, sizes: Sequence[int]) -> ctypes.c_void_p:
         dims = (ctypes.c_int64 * len(sizes))(*sizes)
-        made = ctypes.c_void_p(
+        result = ctypes.c_void_p(
             self._library.runtime.aclCreateTensorDesc(dtype, len(sizes), dims, FORMAT_ND)
         )
-        self._stack.callback(self._library.runtime.aclDestroyTensorDesc, made)
-        return made
+        self._stack.callback(self._library.runtime.aclDestroyTensorDesc, result)
+        return result
 
     def _buffer(self, address: object, size: int) -> ctypes.c_void_p:
-        made = ctypes.c_void_p(
+        result = ctypes.c_void_p(
             self._library.runtime.aclCreateDataBuffer(address, ctypes.c_size_t(size))
         )
-        self._stack.callback(self._library.runtime.aclDestroyDataBuffer, made)
-        return made
+        self._stack.callback(self._library.runtime.aclDestroyDataBuffer, result)
+        return result
 
     def _device(self, tensor: torch.Tensor) -> tuple[ctypes.c_void_p, _Memory]:
         size = tensor.numel() * tensor.element_size()
@@ -112,23 +112,23 @@ class TypedCall:
 
     def _attribute_list(self, attributes: Mapping[str, object]) -> ctypes.c_void_p:
         runtime = self._library.runtime
-        made = ctypes.c_void_p(runtime.aclopCreateAttr())
-        self._stack.callback(runtime.aclopDestroyAttr, made)
+        result = ctypes.c_void_p(runtime.aclopCreateAttr())
+        self._stack.callback(runtime.aclopDestroyAttr, result)
         for key, value in attributes.items():
             name = key.encode()
             if isinstance(value, bool):
-                code = runtime.aclopSetAttrBool(made, name, ctypes.c_uint8(value))
+                code = runtime.aclopSetAttrBool(result, name, ctypes.c_uint8(value))
             elif isinstance(value, int):
-                code = runtime.aclopSetAttrInt(made, name, ctypes.c_int64(value))
+                code = runtime.aclopSetAttrInt(result, name, ctypes.c_int64(value))
             elif isinstance(value, float):
-                code = runtime.aclopSetAttrFloat(made, name, ctypes.c_float(value))
+                code = runtime.aclopSetAttrFloat(result, name, ctypes.c_float(value))
             elif isinstance(value, str):
-                code = runtime.aclopSetAttrString(made, name, value.encode())
+                code = runtime.aclopSetAttrString(result, name, value.encode())
             else:
                 values = (ctypes.c_int64 * len(value))(*value)
-                code = runtime.aclopSetAttrListInt(made, name, len(value), values)
+                code = runtime.aclopSetAttrListInt(result, name, len(value), values)
             self._check(code)
-        return made
+        return result
 
     def _pointers(self, values: Sequence[ctypes.c_void_p]) -> ctypes.Array:
         return (ctypes.c_void_p * max(len(values), 1))(*values)

@@ -19,10 +19,12 @@ def test_the_installed_command_is_this_one():
 
 def test_the_help_lists_every_command(capsys):
     assert main(["--help"]) == 0
-    said = capsys.readouterr().out
-    assert all(f"  {name} " in said and command.help in said for name, command in COMMANDS.items())
+    message = capsys.readouterr().out
+    assert all(
+        f"  {name} " in message and command.help in message for name, command in COMMANDS.items()
+    )
     assert main([]) == 2
-    assert capsys.readouterr().err == said
+    assert capsys.readouterr().err == message
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"torch_npu {torch_npu.__version__}\n"
 
@@ -41,9 +43,9 @@ def test_commands_without_arguments_refuse_them(capsys, name):
 def test_doctor_and_env(capsys, monkeypatch):
     monkeypatch.setenv("SOFTNPU_SPLIT", "tune")
     main(["doctor"])
-    said = capsys.readouterr().out
-    assert "CANN bound" in said
-    assert "SOFTNPU_SPLIT    tune\n" in said
+    message = capsys.readouterr().out
+    assert "CANN bound" in message
+    assert "SOFTNPU_SPLIT    tune\n" in message
     monkeypatch.setattr(_command_line.collect_env, "get_pretty_env_info", lambda: "the report")
     assert main(["env"]) == 0
     assert "the report" in capsys.readouterr().out

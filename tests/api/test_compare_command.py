@@ -32,8 +32,8 @@ def rows(text):
 
 def compared(capsys, *arguments):
     code = main(["compare", *arguments])
-    said = capsys.readouterr()
-    return code, said.out, said.err
+    message = capsys.readouterr()
+    return code, message.out, message.err
 
 
 def refused(capsys, *arguments):

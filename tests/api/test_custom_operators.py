@@ -7,8 +7,8 @@ from torch import Tensor
 
 @pytest.fixture
 def library():
-    with torch.library._scoped_library("npu_api_test", "FRAGMENT") as made:
-        yield made
+    with torch.library._scoped_library("npu_api_test", "FRAGMENT") as result:
+        yield result
 
 
 def test_a_custom_operator_with_a_kernel_for_npu_and_a_gradient():

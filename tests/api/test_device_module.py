@@ -125,14 +125,14 @@ def test_settings_keep_their_values():
         (torch.npu.config, "allow_internal_format", (True, False)),
         (torch.npu.matmul, "cube_math_type", tuple(torch.npu.CubeMathType)),
     ]
-    for place, name, values in places:
-        before = getattr(place, name)
+    for location, name, values in places:
+        before = getattr(location, name)
         try:
             for value in values:
-                setattr(place, name, value)
-                assert getattr(place, name) == value
+                setattr(location, name, value)
+                assert getattr(location, name) == value
         finally:
-            setattr(place, name, before)
+            setattr(location, name, before)
 
 
 MEMBERS = {

@@ -171,8 +171,8 @@ def test_bad_handles_and_arguments():
         torch.npu.Event.from_ipc_handle(0, b"x" * size)
     with pytest.raises(RuntimeError, match="enable_timing"):
         torch.npu.Event(enable_timing=True, interprocess=True)
-    for made in (torch.npu.Event(), torch.npu.ExternalEvent()):
-        for call in (made.record, made.wait, made.reset):
+    for created in (torch.npu.Event(), torch.npu.ExternalEvent()):
+        for call in (created.record, created.wait, created.reset):
             for wrong in (3, "npu:0", object()):
                 with pytest.raises(TypeError, match=r"stream must be a torch\.Stream, not"):
                     call(wrong)

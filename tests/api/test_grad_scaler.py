@@ -154,6 +154,6 @@ def test_there_is_no_flag_without_saturation():
 def test_the_sharded_scaler_is_pytorchs_on_npu():
     from torch.distributed.fsdp.sharded_grad_scaler import ShardedGradScaler
 
-    made = torch.npu.amp.sharded_grad_scaler._ShardedGradScaler(enabled=False)
-    assert isinstance(made, ShardedGradScaler)
-    assert made.is_enabled() is False
+    result = torch.npu.amp.sharded_grad_scaler._ShardedGradScaler(enabled=False)
+    assert isinstance(result, ShardedGradScaler)
+    assert result.is_enabled() is False

@@ -103,11 +103,11 @@ def test_a_model_saved_on_the_cpu_is_loaded_on_npu(model, x, tmp_path):
 
 def test_devices_and_types_are_told_apart_in_scripts():
     @torch.jit.script
-    def made(x: Tensor, device: torch.device):
+    def created(x: Tensor, device: torch.device):
         y = torch.zeros(2, device="npu") + torch.ones(2, device=device)
         return y, x.device == y.device, y.to("cpu"), y.half()
 
-    y, same, on_cpu, half = made(torch.ones(1, device="npu"), torch.device("npu"))
+    y, same, on_cpu, half = created(torch.ones(1, device="npu"), torch.device("npu"))
     assert (y.device.type, same, on_cpu.device.type, half.dtype) == (
         "npu",
         True,
@@ -140,20 +140,20 @@ MAKERS = [
 )
 @pytest.mark.parametrize("ran", [False, True])
 def test_gelu_becomes_fast_gelu(model, x, make, rewrite, ran):
-    made, other = make(model), make(model)
+    created, other = make(model), make(model)
     for _ in range(3 if ran else 0):
-        made(x)
-    rewrite(made)
-    assert "npu::fast_gelu" in str(made.graph)
-    assert "aten::gelu" not in str(made.graph)
+        created(x)
+    rewrite(created)
+    assert "npu::fast_gelu" in str(created.graph)
+    assert "aten::gelu" not in str(created.graph)
 
     def step(x):
         return torch.ops.npu.fast_gelu(model.linear(x)) * model.scale
 
-    _same(made(x), step(step(x)))
+    _same(created(x), step(step(x)))
     _same(other(x), model(x))  # of the same class
     buffer = io.BytesIO()
-    torch.jit.save(made, buffer)
+    torch.jit.save(created, buffer)
     _same(torch.jit.load(io.BytesIO(buffer.getvalue()))(x), step(step(x)))
 
 
@@ -164,16 +164,16 @@ def test_gelu_becomes_fast_gelu_in_a_function(make, ran):
         return torch.nn.functional.gelu(x**2)
 
     x = torch.linspace(0, 2, 8, device="npu")
-    made = make(squared_gelu)
+    created = make(squared_gelu)
     for _ in range(3 if ran else 0):
-        made(x)
-    torch_npu.jit.optimize(made)
-    assert "npu::fast_gelu" in str(made.graph)
+        created(x)
+    torch_npu.jit.optimize(created)
+    assert "npu::fast_gelu" in str(created.graph)
     expected = torch.ops.npu.fast_gelu(x**2)
     for _ in range(3):
-        _same(made(x), expected)
+        _same(created(x), expected)
     buffer = io.BytesIO()
-    torch.jit.save(made, buffer)
+    torch.jit.save(created, buffer)
     _same(torch.jit.load(io.BytesIO(buffer.getvalue()))(x), expected)
 
 
@@ -183,23 +183,23 @@ def test_gelu_becomes_fast_gelu_in_a_traced_module_without_parameters():
             return torch.nn.functional.gelu(x)
 
     x = torch.linspace(0, 2, 8, device="npu")
-    made = torch.jit.trace(Gelu(), x)
-    torch_npu.jit.optimize(made)
-    _same(made(x), torch.ops.npu.fast_gelu(x))
+    created = torch.jit.trace(Gelu(), x)
+    torch_npu.jit.optimize(created)
+    _same(created(x), torch.ops.npu.fast_gelu(x))
 
 
 def test_an_optimized_model_keeps_its_parameters_and_methods(model, x):
-    made = torch.jit.script(model)
-    parameters = list(made.parameters())
-    torch_npu.jit.optimize(made)
-    assert [p.data_ptr() for p in made.parameters()] == [p.data_ptr() for p in parameters]
-    made(x).sum().backward()
+    created = torch.jit.script(model)
+    parameters = list(created.parameters())
+    torch_npu.jit.optimize(created)
+    assert [p.data_ptr() for p in created.parameters()] == [p.data_ptr() for p in parameters]
+    created(x).sum().backward()
     assert model.linear.weight.grad.abs().sum() > 0
     with torch.no_grad():
         model.scale.fill_(3.0)
-    assert torch.equal(made.double(x), x * 3)
-    assert made.eval().training is False
-    assert set(made.state_dict()) == set(model.state_dict())
+    assert torch.equal(created.double(x), x * 3)
+    assert created.eval().training is False
+    assert set(created.state_dict()) == set(model.state_dict())
 
 
 def test_what_is_not_scripted_is_refused(model):

@@ -16,13 +16,13 @@ from torch import nn
         (lambda: nn.LazyBatchNorm2d(), (2, 3, 4, 4)),
     ],
 )
-@pytest.mark.parametrize("place", ["device", "npu", "to"])
-def test_a_lazy_module_gets_its_shapes_on_npu(make, shape, place):
-    if place == "device":
+@pytest.mark.parametrize("location", ["device", "npu", "to"])
+def test_a_lazy_module_gets_its_shapes_on_npu(make, shape, location):
+    if location == "device":
         with torch.device("npu"):
             module = make()
     else:
-        module = make().npu() if place == "npu" else make().to("npu")
+        module = make().npu() if location == "npu" else make().to("npu")
     x = torch.randn(shape).npu()
     out = module(x)
     assert out.device.type == "npu"

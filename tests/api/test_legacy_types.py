@@ -69,12 +69,12 @@ def test_types_make_tensors(prefix, dtype):
     of_type = getattr(torch.npu, f"{prefix}Tensor")
     assert of_type(2, 3).shape == of_type(torch.Size([2, 3])).shape == (2, 3)
     assert of_type().shape == (0,)
-    made = of_type([[1, 0], [1, 1]])
-    assert made.dtype is dtype
-    assert made.device == torch.device("npu", torch.npu.current_device())
-    assert made.tolist() == [[1, 0], [1, 1]]
-    assert of_type(made).data_ptr() == made.data_ptr()
-    assert of_type(made.untyped_storage()).shape == (4,)
+    created = of_type([[1, 0], [1, 1]])
+    assert created.dtype is dtype
+    assert created.device == torch.device("npu", torch.npu.current_device())
+    assert created.tolist() == [[1, 0], [1, 1]]
+    assert of_type(created).data_ptr() == created.data_ptr()
+    assert of_type(created.untyped_storage()).shape == (4,)
 
 
 @EACH

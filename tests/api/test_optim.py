@@ -226,9 +226,9 @@ MODULES = {"Lamb": "lamb", "AdamP": "adamp", "BertAdam": "bert_adam", "RMSpropTF
 
 
 def _names(name):
-    made = f"NpuFused{name}"
-    names = [f"{MODULE}.{made}", f"{MODULE}.npu_fused_{MODULES[name]}.{made}"]
-    return [*names, f"{MODULE}.{made}.step"] if name in ("Lamb", "AdamP") else names
+    created = f"NpuFused{name}"
+    names = [f"{MODULE}.{created}", f"{MODULE}.npu_fused_{MODULES[name]}.{created}"]
+    return [*names, f"{MODULE}.{created}.step"] if name in ("Lamb", "AdamP") else names
 
 
 @pytest.mark.parametrize(
@@ -286,13 +286,13 @@ def exact_on_cpu(params):
 @pytest.mark.parametrize(("name", "options"), EVERY)
 def test_a_loaded_state_goes_on_bit_by_bit(name, options):
     params, _ = parameters()
-    made = getattr(optim, name)
-    first = made(params, **options)
+    created = getattr(optim, name)
+    first = created(params, **options)
     train(first, lambda: None, params, params, steps=3)
     buffer = io.BytesIO()
     torch.save(first.state_dict(), buffer)
     other = [torch.nn.Parameter(p.detach().clone()) for p in params]
-    second = made(other, **options)
+    second = created(other, **options)
     second.load_state_dict(torch.load(io.BytesIO(buffer.getvalue())))
     for step in (3, 4):
         for chosen in (params, other):

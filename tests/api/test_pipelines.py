@@ -168,17 +168,17 @@ def test_a_hub_without_a_copy_or_a_network(tmp_path, monkeypatch):
 def test_threads(pipeline, images):
     found = [None] * 4
 
-    def work(place):
-        files = images[place % 3 :] + images[: place % 3]
-        found[place] = [
+    def work(location):
+        files = images[location % 3 :] + images[: location % 3]
+        found[location] = [
             names(r)[0] for _ in range(5) for r in pipeline.batch_classify(files, 2, top_k=1)
         ]
 
-    threads = [threading.Thread(target=work, args=(place,)) for place in range(4)]
+    threads = [threading.Thread(target=work, args=(location,)) for location in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    for place, result in enumerate(found):
-        first = place % 3
+    for location, result in enumerate(found):
+        first = location % 3
         assert result == [*COLORS[first:], *COLORS[:first]] * 5

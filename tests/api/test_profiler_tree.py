@@ -60,8 +60,8 @@ def run(folder: Path, level: str = "Level1", analyse: bool = True, **settings: o
         for _ in range(STEPS + 1):
             model(x).relu().sum().backward()
             profile.step()
-    (made,) = folder.glob("*_ascend_pt")
-    return made
+    (result,) = folder.glob("*_ascend_pt")
+    return result
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -74,15 +74,15 @@ def rows(path: Path) -> list[dict[str, str]]:
     [("Level_none", LEVEL_NONE), ("Level0", LEVEL0), ("Level1", LEVEL1), ("Level2", LEVEL1)],
 )
 def test_the_tree_is_the_official_one(tmp_path, level, files):
-    made = run(tmp_path, level, record_shapes=True, profile_memory=True)
-    output = made / "ASCEND_PROFILER_OUTPUT"
+    result = run(tmp_path, level, record_shapes=True, profile_memory=True)
+    output = result / "ASCEND_PROFILER_OUTPUT"
     assert {path.name for path in output.iterdir()} == files
     for name, columns in COLUMNS.items():
         if name in files:
             assert (output / name).read_text().splitlines()[0] == columns, name
-    info = json.loads((made / "profiler_info.json").read_text())
+    info = json.loads((result / "profiler_info.json").read_text())
     assert info["config"]["experimental_config"]["_profiler_level"] == level
-    assert json.loads((made / "profiler_metadata.json").read_text())["ENV_VARIABLES"]
+    assert json.loads((result / "profiler_metadata.json").read_text())["ENV_VARIABLES"]
 
 
 def test_operators_steps_and_kernels_agree(tmp_path):
@@ -129,10 +129,10 @@ def test_every_kernel_is_connected_with_an_operator(tmp_path):
 
 
 def test_raw_files_can_be_analysed_later(tmp_path):
-    made = run(tmp_path, analyse=False)
-    assert not (made / "ASCEND_PROFILER_OUTPUT").exists()
+    result = run(tmp_path, analyse=False)
+    assert not (result / "ASCEND_PROFILER_OUTPUT").exists()
     profiler.analyse(str(tmp_path))
-    assert (made / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv").exists()
+    assert (result / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv").exists()
 
 
 def test_without_a_schedule_everything_is_one_run(tmp_path):
@@ -141,10 +141,10 @@ def test_without_a_schedule_everything_is_one_run(tmp_path):
     with profiler.profile(on_trace_ready=handler) as profile:
         profile.add_metadata_json("sizes", "[16]")
         (x + x).neg()
-    (made,) = tmp_path.glob("me_*_ascend_pt")
-    names = [row["Name"] for row in rows(made / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv")]
+    (result,) = tmp_path.glob("me_*_ascend_pt")
+    names = [row["Name"] for row in rows(result / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv")]
     assert names == ["aclnnAdd_Add", "aclnnNeg_Neg"]
-    assert json.loads((made / "profiler_metadata.json").read_text())["sizes"] == [16]
+    assert json.loads((result / "profiler_metadata.json").read_text())["sizes"] == [16]
     profile.export_chrome_trace(str(tmp_path / "trace.json"))
     assert json.loads((tmp_path / "trace.json").read_text())
 

@@ -103,11 +103,11 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("made", FAULTS, ids=lambda made: made.__name__)
-def test_each_fault_is_named_with_its_line_and_gain(made):
-    fault, least, most = FAULTS[made]
-    first = advice.recommendations(made())[0]
-    assert (first.fault, first.place) == (fault, line(7)[0])
+@pytest.mark.parametrize("created", FAULTS, ids=lambda created: created.__name__)
+def test_each_fault_is_named_with_its_line_and_gain(created):
+    fault, least, most = FAULTS[created]
+    first = advice.recommendations(created())[0]
+    assert (first.fault, first.location) == (fault, line(7)[0])
     assert least - 1e-9 <= first.share <= most + 1e-9
     assert first.evidence
     assert first.change
@@ -137,10 +137,12 @@ def sums_of_batches() -> Run:
 
 
 @pytest.mark.parametrize(
-    "made", [without_waits, new_inputs, a_batch, sums_of_batches], ids=lambda made: made.__name__
+    "made",
+    [without_waits, new_inputs, a_batch, sums_of_batches],
+    ids=lambda created: created.__name__,
 )
-def test_where_nothing_is_wrong_nothing_is_recommended(made):
-    assert advice.recommendations(made()) == []
+def test_where_nothing_is_wrong_nothing_is_recommended(created):
+    assert advice.recommendations(created()) == []
 
 
 @pytest.fixture(scope="module")
@@ -172,13 +174,13 @@ def test_a_recording_has_the_lines_of_the_program(recorded):
     found = profiler.report(recorded)
     assert found.steps == 2
     assert sum(row.share for row in found.operators) == pytest.approx(1)
-    lines = {row.name: row.place.rpartition(":")[2] for row in found.operators}
+    lines = {row.name: row.location.rpartition(":")[2] for row in found.operators}
     assert lines["aclnnMm_MatMulV2"] == number_of("waits")
     (host,) = [name for name in lines if name.startswith("aicpu::")]
     assert lines[host] == number_of("on the AI CPU")
-    assert number_of("waits") in {row.place.rpartition(":")[2] for row in found.waits}
+    assert number_of("waits") in {row.location.rpartition(":")[2] for row in found.waits}
     copies = [row for row in found.copies if row.name == "Memcpy HtoD"]
-    assert [(row.place.rpartition(":")[2], row.count, row.bytes) for row in copies] == [
+    assert [(row.location.rpartition(":")[2], row.count, row.bytes) for row in copies] == [
         (number_of("copied"), 2, 2 * 512 * 64 * 4)
     ]
     contents = [copy.content for copy in read(recorded).copies if copy.name == "Memcpy HtoD"]
@@ -215,9 +217,9 @@ def test_without_the_tools_one_sentence_says_what_to_install(
 ):
     monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
     assert main(["report", str(recorded), "--no-limits", f"--html={tmp_path / 'x.html'}"]) == 2
-    said = capsys.readouterr()
-    assert "time by kernel" in said.out
-    assert said.err.strip() == f"torch-npu report: {page.MISSING}"
+    printed = capsys.readouterr()
+    assert "time by kernel" in printed.out
+    assert printed.err.strip() == f"torch-npu report: {page.MISSING}"
 
 
 def test_a_roofline_is_below_its_limits(recorded):
@@ -232,16 +234,16 @@ def test_what_is_no_recording_is_one_sentence(recorded, tmp_path, capsys):
     assert "is no folder" in capsys.readouterr().err
     assert main(["report", str(tmp_path), "--no-limits"]) == 2
     assert "is no recording" in capsys.readouterr().err
-    (made,) = recorded.glob("*_ascend_pt")
-    for name, said in (
+    (created,) = recorded.glob("*_ascend_pt")
+    for name, printed in (
         ("program_lines.json", "is damaged"),
         ("ASCEND_PROFILER_OUTPUT/trace_view.json", "is damaged"),
     ):
         copy = tmp_path / name.replace("/", "_")
-        shutil.copytree(made, copy)
+        shutil.copytree(created, copy)
         broken = copy / name
         broken.write_bytes(broken.read_bytes()[:100])
         assert main(["report", str(copy), "--no-limits"]) == 2
         message = capsys.readouterr().err
-        assert said in message
+        assert printed in message
         assert str(broken) in message

@@ -71,6 +71,6 @@ def test_a_module_and_an_optimizer_are_saved_in_both_formats(zipped):
 def test_legacy_files_of_the_cpu_are_mapped_to_npu_by_functions():
     buffer = io.BytesIO()
     torch.save([torch.arange(3.0)], buffer, _use_new_zipfile_serialization=False)
-    for location in (lambda storage, place: storage.npu(), {"cpu": "npu"}):
+    for location in (lambda storage, location: storage.npu(), {"cpu": "npu"}):
         (loaded,) = torch.load(io.BytesIO(buffer.getvalue()), map_location=location)
         assert (loaded.device.type, loaded.tolist()) == ("npu", [0.0, 1.0, 2.0])

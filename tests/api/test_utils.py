@@ -339,16 +339,16 @@ def test_an_extension_is_built_and_calls_cann(tmp_path):
         'static PyModuleDef module = {PyModuleDef_HEAD_INIT, "npu_count", nullptr, -1, methods};\n'
         "PyMODINIT_FUNC PyInit_npu_count() { return PyModule_Create(&module); }\n"
     )
-    made = NpuExtension(
+    result = NpuExtension(
         "npu_count", [str(source)], define_macros=[("A", "1")], libraries=["ascendcl"]
     )
-    assert made.language == "c++"
-    assert made.define_macros == [("A", "1")]
-    assert {"ascendcl", "torch_npu", "torch", "c10"} <= set(made.libraries)
+    assert result.language == "c++"
+    assert result.define_macros == [("A", "1")]
+    assert {"ascendcl", "torch_npu", "torch", "c10"} <= set(result.libraries)
     library = tmp_path / "npu_count.so"
     include = __import__("sysconfig").get_paths()["include"]
-    folders = [f"-I{folder}" for folder in (*made.include_dirs, include)]
-    paths = [f"-L{folder}" for folder in made.library_dirs]
+    folders = [f"-I{folder}" for folder in (*result.include_dirs, include)]
+    paths = [f"-L{folder}" for folder in result.library_dirs]
     libraries = [f"-l{name}" for name in ("ascendcl", "torch_npu", "torch_cpu", "c10")]
     command = ["g++", "-shared", "-fPIC", "-std=c++20", *folders, str(source), *paths, *libraries]
     subprocess.run([*command, "-o", str(library)], check=True)

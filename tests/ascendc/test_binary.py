@@ -170,9 +170,9 @@ def test_other_bytes_are_refused(change, sentence, acl, vectors):
         != 0
     )
     assert not handle.value
-    said = acl.aclGetRecentErrMsg().decode()
-    assert sentence in said
-    assert "ascendc" in said
+    message = acl.aclGetRecentErrMsg().decode()
+    assert sentence in message
+    assert "ascendc" in message
 
 
 def test_every_type_of_argument_arrives(vectors):
@@ -258,9 +258,9 @@ def newer(tmp_path_factory):
     own, other = (f"SOFTNPU_KERNEL_ENTRY_VERSION {binary_module._VERSION + i}u" for i in range(2))
     (headers / "softnpu" / "kernel_entry.h").write_text(text.replace(own, other))
     output = folder / "libnewer.so"
-    with opened(Options((KERNELS,), ("-O1",))) as made:
-        made.installed = replace(made.installed, kernel_headers=headers)
-        made.finish(made.prepare(), output)
+    with opened(Options((KERNELS,), ("-O1",))) as result:
+        result.installed = replace(result.installed, kernel_headers=headers)
+        result.finish(result.prepare(), output)
     return output
 
 

@@ -145,7 +145,7 @@ for name in sys.argv[1:]:
         print("ERROR", flush=True)
     kept = None
 """
-MADE = '    return torch.ones(count, device="npu")'
+GENERATED = '    return torch.ones(count, device="npu")'
 WRONG = ["behind_by_a_part", "behind_by_tiles", "written_behind", "freed", "behind_a_view"]
 LEGAL = [
     line.removeprefix("def ").removesuffix("():")
@@ -200,7 +200,7 @@ def test_a_read_behind_the_end_names_the_tensor_and_its_line(cases):
     assert (
         "memcheck: DataCopy reads 96 bytes behind the end of a tensor of 4000 bytes at 0x" in text
     )
-    assert f"program.py:{_line(MADE)}" in text
+    assert f"program.py:{_line(GENERATED)}" in text
     assert "launched at" in text
     assert f"program.py:{_line('    tiles(x, y, 1024)')}" in text
     assert "ERROR" in text

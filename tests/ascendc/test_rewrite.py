@@ -106,7 +106,7 @@ extern "C" {GLOBAL} void declared(GM_ADDR x);
 extern "C" {GLOBAL} void add(GM_ADDR x, __attribute__((x)) float* y, uint32_t n, half a) {{ if (n) {{ }} }}
 namespace a::b {{ {GLOBAL} void inner(void) {{}} namespace {{ {GLOBAL} inline void hidden(int) {{}} }} }}
 extern "C" {{ {GLOBAL} void in_block(std::pair<int, int> p, const T* t = nullptr) noexcept {{}} }}
-template <typename T> {GLOBAL} void made_of(T x) {{}}
+template <typename T> {GLOBAL} void output_of(T x) {{}}
 {GLOBAL} void twice(int a) {{}}
 {GLOBAL} void twice(float a) {{}}
 struct S {{ {GLOBAL} void member(int a) {{}} }};
@@ -126,7 +126,7 @@ def test_the_kernels_that_can_be_found_by_name():
         "last": "last",
     }
     kernels = {k.name: k for k in found.kernels}
-    assert str(kernels["add"].place) == "a.cpp:3"
+    assert str(kernels["add"].location) == "a.cpp:3"
     assert [d for d, _ in c_parameters(kernels["add"])] == [
         "void* x",
         "void* y",

@@ -148,9 +148,9 @@ class Inputs:
             )
         if self.case.dense:
             return tensor.contiguous()
-        wide = tensor.new_full((*tensor.shape[:-1], tensor.shape[-1] + 3), 7)
-        wide[..., 1:-2] = tensor
-        return wide[..., 1:-2]
+        widened = tensor.new_full((*tensor.shape[:-1], tensor.shape[-1] + 3), 7)
+        widened[..., 1:-2] = tensor
+        return widened[..., 1:-2]
 
     def draw_mask(self) -> Tensor | None:
         case = self.case
@@ -241,12 +241,12 @@ class Inputs:
                 visible = visible & ~mask[..., :queries, :keys]
             scores = scores.masked_fill(~visible, -math.inf)
             sink = leaves.get("sink")
-            greatest = (
+            largest = (
                 scores.detach().amax(-1) if keys else torch.full((case.heads, queries), -math.inf)
             )
             if sink is not None:
-                greatest = torch.maximum(greatest, sink.detach()[:, None])
-            base = greatest.masked_fill(greatest == -math.inf, 0.0)
+                largest = torch.maximum(largest, sink.detach()[:, None])
+            base = largest.masked_fill(largest == -math.inf, 0.0)
             weights = (scores - base[..., None]).exp()
             total = weights.sum(-1)
             if sink is not None:
@@ -257,7 +257,7 @@ class Inputs:
                 weights = weights * kept[first : first + count].reshape(weights.shape) / case.keep
                 first += count
             outs.append(weights @ v.repeat_interleave(group, 0))
-            most.append(greatest)
+            most.append(largest)
             sums.append(total.detach())
         out = arranged(outs, case.layout)
         dy = self.tensors["dy"].double()

@@ -3,7 +3,7 @@
 import torch
 
 from tests.capability.composed_cases import Case, values
-from tests.capability.served_cases import ONE, WIDE
+from tests.capability.served_cases import ONE, WIDENED
 
 # ---- microscaling ----
 
@@ -49,14 +49,14 @@ def mx_both(x, dst_type=296, **_):
 
 MX = {
     f"npu_dynamic_mx_quant-{number}-{axis}": Case(
-        mx, (values(3, 70, 6) * torch.logspace(-3, 3, 70).double()[:, None],), {"axis": axis, "dst_type": number}, **WIDE
+        mx, (values(3, 70, 6) * torch.logspace(-3, 3, 70).double()[:, None],), {"axis": axis, "dst_type": number}, **WIDENED
     )
     for number in ELEMENTS
     for axis in (1, -1)
 } | {
-    "npu_dynamic_mx_quant-zeros": Case(mx, (torch.zeros(2, 64).double(),), {"dst_type": 24}, **WIDE),
-    "npu_dynamic_mx_quant-blocks": Case(mx, (values(2, 200),), {"dst_type": 23, "block_size": 64}, **WIDE),
-    "npu_dynamic_mx_quant_with_dual_axis": Case(mx_both, (values(2, 40, 70),), {"dst_type": 24}, **WIDE),
+    "npu_dynamic_mx_quant-zeros": Case(mx, (torch.zeros(2, 64).double(),), {"dst_type": 24}, **WIDENED),
+    "npu_dynamic_mx_quant-blocks": Case(mx, (values(2, 200),), {"dst_type": 23, "block_size": 64}, **WIDENED),
+    "npu_dynamic_mx_quant_with_dual_axis": Case(mx_both, (values(2, 40, 70),), {"dst_type": 24}, **WIDENED),
 }  # fmt: skip
 
 # ---- regions, experts, residual streams, transforms ----

@@ -44,15 +44,15 @@ def test_copies(source, target, dtype, layout):
     y = x.to(f"npu:{target}")
     z = torch.zeros_like(x, device=f"npu:{target}")
     z.copy_(x, non_blocking=True)
-    wide = torch.zeros((*x.shape, 2), dtype=dtype, device=f"npu:{target}")
-    wide[..., 0].copy_(x)
-    for t in (y, z, wide[..., 0]):
+    widened = torch.zeros((*x.shape, 2), dtype=dtype, device=f"npu:{target}")
+    widened[..., 0].copy_(x)
+    for t in (y, z, widened[..., 0]):
         assert t.device.index == target
         assert torch.equal(t.cpu().view(torch.uint8) if dtype.itemsize == 1 else t.cpu(),
                            expected.contiguous().view(torch.uint8) if dtype.itemsize == 1 else expected)  # fmt: skip
-    check_in_device_memory([x, y, z, wide])
+    check_in_device_memory([x, y, z, widened])
     if dtype.itemsize > 1:
-        assert int(wide[..., 1].ne(0).sum()) == 0
+        assert int(widened[..., 1].ne(0).sum()) == 0
 
 
 @pytest.mark.parametrize(("source", "target"), [(0, 1), (1, 0)])

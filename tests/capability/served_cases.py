@@ -150,41 +150,41 @@ def packed(weight):
 X8 = values(4, 16)
 GAMMA = values(16, low=0.5)
 INT = (values(6, 8, low=-500, high=500)).round().int()
-WIDE = {"dtypes": (torch.float32, torch.float16)}
+WIDENED = {"dtypes": (torch.float32, torch.float16)}
 QUANTIZED = {
-    "npu_add_rms_norm_quant": Case(add_rms_norm_quant, (X8, values(4, 16) + 1, GAMMA, values(16, low=0.02, high=0.04), None), **WIDE),
+    "npu_add_rms_norm_quant": Case(add_rms_norm_quant, (X8, values(4, 16) + 1, GAMMA, values(16, low=0.02, high=0.04), None), **WIDENED),
     "npu_add_rms_norm_quant-two": Case(
         add_rms_norm_quant,
         (X8, values(4, 16), GAMMA, values(16, low=20.0, high=30.0), torch.arange(16).int(), values(16),
          values(16, low=10.0, high=20.0), None),
-        {"div_mode": False}, **WIDE,
+        {"div_mode": False}, **WIDENED,
     ),
-    "npu_add_rms_norm_dynamic_quant": Case(add_rms_norm_dynamic, (X8, values(4, 16), GAMMA), **WIDE),
+    "npu_add_rms_norm_dynamic_quant": Case(add_rms_norm_dynamic, (X8, values(4, 16), GAMMA), **WIDENED),
     "npu_add_rms_norm_dynamic_quant-two": Case(
         add_rms_norm_dynamic, (X8, values(4, 16), GAMMA),
-        {"smooth_scale1": values(16), "smooth_scale2": values(16) + 3, "beta": values(16)}, **WIDE,
+        {"smooth_scale1": values(16), "smooth_scale2": values(16) + 3, "beta": values(16)}, **WIDENED,
     ),
     "npu_add_rms_norm_dynamic_quant-second": Case(
-        add_rms_norm_dynamic, (X8, values(4, 16), GAMMA), {"output_mask": [False, True]}, **WIDE
+        add_rms_norm_dynamic, (X8, values(4, 16), GAMMA), {"output_mask": [False, True]}, **WIDENED
     ),
     "npu_rms_norm_quant": Case(
         lambda x, g, b, s, o: statically(rms(x, g, b), s, o),
-        (X8, GAMMA, values(16), torch.tensor([0.03]).double(), torch.tensor([3], dtype=torch.int8)), **WIDE,
+        (X8, GAMMA, values(16), torch.tensor([0.03]).double(), torch.tensor([3], dtype=torch.int8)), **WIDENED,
     ),
     "npu_rms_norm_quant_v2": Case(
         lambda x, g, s, **k: (statically(rms(x, g, k["beta"]), s, None, False), torch.empty(0)),
-        (X8, GAMMA, torch.tensor([30.0]).double()), {"beta": values(16), "div_mode": False}, **WIDE,
+        (X8, GAMMA, torch.tensor([30.0]).double()), {"beta": values(16), "div_mode": False}, **WIDENED,
     ),
     "npu_swiglu_quant": Case(swiglu_quant, (values(6, 8), values(4) + 3, values(4)) [:1],
-                             {"smooth_scales": values(4) + 30, "offsets": values(4)}, **WIDE),
+                             {"smooth_scales": values(4) + 30, "offsets": values(4)}, **WIDENED),
     "npu_swiglu_quant-groups": Case(
         swiglu_quant, (values(6, 8),),
-        {"smooth_scales": values(2, 4) + 30, "offsets": values(2, 4), "group_index": torch.tensor([2, 5])}, **WIDE,
+        {"smooth_scales": values(2, 4) + 30, "offsets": values(2, 4), "group_index": torch.tensor([2, 5])}, **WIDENED,
     ),
     "npu_swiglu_quant-dynamic": Case(
         swiglu_quant, (values(6, 8),),
         {"smooth_scales": values(2, 4) + 3, "group_index": torch.tensor([2, 4]), "group_list_type": 1,
-         "quant_mode": 1, "activate_left": True}, **WIDE,
+         "quant_mode": 1, "activate_left": True}, **WIDENED,
     ),
     "npu_dequant_swiglu_quant": Case(
         dequant_swiglu_quant, (INT,),
@@ -193,7 +193,7 @@ QUANTIZED = {
     ),
     "npu_dequant_swiglu_quant-static": Case(
         dequant_swiglu_quant, (values(6, 8),),
-        {"quant_scale": values(4, low=0.02, high=0.03), "quant_offset": values(4), "activate_left": True}, **WIDE,
+        {"quant_scale": values(4, low=0.02, high=0.03), "quant_offset": values(4), "activate_left": True}, **WIDENED,
     ),
     "npu_dequant_swiglu_quant-groups": Case(
         dequant_swiglu_quant, (INT,),
@@ -201,26 +201,26 @@ QUANTIZED = {
          "group_index": torch.tensor([2, 3])}, dtypes=(torch.float32,),
     ),
     "npu_dequant_swiglu_quant-clamped": Case(
-        dequant_swiglu_quant, (values(6, 8) * 6,), {"swiglu_mode": 1, "quant_mode": 1}, **WIDE
+        dequant_swiglu_quant, (values(6, 8) * 6,), {"swiglu_mode": 1, "quant_mode": 1}, **WIDENED
     ),
-    "npu_gelu_quant": Case(gelu_quant, (values(4, 8),), {"input_scale": values(8, low=0.5)}, **WIDE),
+    "npu_gelu_quant": Case(gelu_quant, (values(4, 8),), {"input_scale": values(8, low=0.5)}, **WIDENED),
     "npu_gelu_quant-static": Case(
         gelu_quant, (values(4, 8),),
         {"input_scale": values(8) + 30, "input_offset": values(8), "approximate": "tanh", "quant_mode": "static"},
-        **WIDE,
+        **WIDENED,
     ),
-    "npu_dynamic_block_quant": Case(block_quant, (values(4, 300),), **WIDE),
+    "npu_dynamic_block_quant": Case(block_quant, (values(4, 300),), **WIDENED),
     "npu_dynamic_block_quant-blocks": Case(
-        block_quant, (values(2, 5, 9),), {"min_scale": 0.012, "row_block_size": 2, "col_block_size": 4}, **WIDE
+        block_quant, (values(2, 5, 9),), {"min_scale": 0.012, "row_block_size": 2, "col_block_size": 4}, **WIDENED
     ),
     "npu_group_quant": Case(
         group_quant, (values(5, 8), values(2, 8) + 30, torch.tensor([2, 5])), {"offset": torch.tensor([1.5]).double()},
-        **WIDE,
+        **WIDENED,
     ),
     "npu_quant_scatter": Case(
         quant_scatter,
         (torch.arange(48, dtype=torch.int8).reshape(2, 6, 4), torch.tensor([3, 1]), values(2, 2, 4),
-         values(4, low=0.02, high=0.03)), **WIDE,
+         values(4, low=0.02, high=0.03)), **WIDENED,
     ),
     "npu_convert_weight_to_int4pack": Case(packed, ((values(3, 16) * 4).round().int().clamp(-8, 7),)),
 }  # fmt: skip
@@ -248,8 +248,8 @@ def rope(x, cos, sin, by_halves=True):
     turned, rest = x[..., : 2 * half], x[..., 2 * half :]
     a, b = turned.chunk(2, -1) if by_halves else (turned[..., ::2], turned[..., 1::2])
     parts = (a * cos - b * sin, b * cos + a * sin)
-    made = torch.cat(parts, -1) if by_halves else torch.stack(parts, -1).flatten(-2)
-    return torch.cat((made, rest), -1)
+    result = torch.cat(parts, -1) if by_halves else torch.stack(parts, -1).flatten(-2)
+    return torch.cat((result, rest), -1)
 
 
 def mrope(
@@ -377,7 +377,7 @@ ONE = {"dtypes": (torch.float32,)}
 BIG = torch.int8
 SERVING = {
     "npu_top_k_top_p": Case(top_k_top_p, (LOGITS, torch.tensor([0.5, 0.9, 0.1]).double(), torch.tensor([4, 9, 2])), **ONE),
-    "npu_top_k_top_p-k": Case(top_k_top_p, (LOGITS, None, torch.tensor([4, 9, 1])), **WIDE),
+    "npu_top_k_top_p-k": Case(top_k_top_p, (LOGITS, None, torch.tensor([4, 9, 1])), **WIDENED),
     "npu_top_k_top_p-p": Case(top_k_top_p, (LOGITS, torch.tensor([0.5, 0.9, 0.1]).double()), **ONE),
     "npu_mrope": Case(mrope, (torch.tensor([3, 0, 7, 2]), values(4, 24), values(4, 12), values(8, 12), 12), dtypes=(torch.float32, torch.float16)),
     "npu_mrope-sections": Case(

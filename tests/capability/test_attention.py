@@ -72,13 +72,13 @@ def test_forward_and_backward(shape, kind, dtype):
     gradient = torch.randn(b, h, s, d).to(dtype)
     out.backward(gradient.npu())
 
-    wide = [x.double().requires_grad_() for x in leaves]
-    wide_mask = mask.double() if mask is not None and mask.is_floating_point() else mask
-    expected = definition(*wide, wide_mask, is_causal, scale)
+    widened = [x.double().requires_grad_() for x in leaves]
+    widened_mask = mask.double() if mask is not None and mask.is_floating_point() else mask
+    expected = definition(*widened, widened_mask, is_causal, scale)
     expected.backward(gradient.double())
     eps = torch.finfo(dtype).eps
     assert_near(out, expected, eps)
-    for found, wanted in zip(npu, wide, strict=True):
+    for found, wanted in zip(npu, widened, strict=True):
         assert_near(found.grad, wanted.grad, eps)
 
 
@@ -148,10 +148,10 @@ def test_the_gradient_of_a_bias_by_the_operator_itself():
     bias = torch.randn(1, 2, 4, 4, device="npu", requires_grad=True)
     out = torch.ops.aten._scaled_dot_product_fused_attention_overrideable(q, k, v, bias)[0]
     out.sum().backward()
-    wide = [x.detach().cpu().double() for x in (q, k, v, bias)]
-    wide[3].requires_grad_()
-    definition(*wide, False, None).sum().backward()
-    assert_near(bias.grad, wide[3].grad, torch.finfo(torch.float32).eps)
+    widened = [x.detach().cpu().double() for x in (q, k, v, bias)]
+    widened[3].requires_grad_()
+    definition(*widened, False, None).sum().backward()
+    assert_near(bias.grad, widened[3].grad, torch.finfo(torch.float32).eps)
 
 
 def test_unsupported_arguments_are_refused():
@@ -167,8 +167,8 @@ def test_unsupported_arguments_are_refused():
 
 def _of_cpu(call, *inputs: Tensor) -> Tensor:
     """The same by the definition in float64 on the CPU."""
-    wide = [x.detach().cpu().double().requires_grad_(x.requires_grad) for x in inputs]
-    return call(lambda q, k, v, mask=None: definition(q, k, v, mask, False, None), *wide)
+    widened = [x.detach().cpu().double().requires_grad_(x.requires_grad) for x in inputs]
+    return call(lambda q, k, v, mask=None: definition(q, k, v, mask, False, None), *widened)
 
 
 def _loss_gradients(attention, *inputs: Tensor) -> list[Tensor]:
@@ -259,9 +259,11 @@ def test_vmap_over_masks(shape, dim):
     inputs = _mapped_inputs()
     mask = torch.randn(shape, device="npu")
     found = torch.func.vmap(F.scaled_dot_product_attention, in_dims=(0, 0, 0, dim))(*inputs, mask)
-    wide, wide_mask = [x.cpu().double() for x in inputs], mask.cpu().double()
-    of = (lambda i: wide_mask) if dim is None else (lambda i: wide_mask.select(dim, i))
-    wanted = torch.stack([definition(*(x[i] for x in wide), of(i), False, None) for i in range(3)])
+    widened, widened_mask = [x.cpu().double() for x in inputs], mask.cpu().double()
+    of = (lambda i: widened_mask) if dim is None else (lambda i: widened_mask.select(dim, i))
+    wanted = torch.stack(
+        [definition(*(x[i] for x in widened), of(i), False, None) for i in range(3)]
+    )
     assert_near(found, wanted, EPS)
 
 
@@ -275,11 +277,11 @@ def test_gradients_of_each_sample():
     explanation = explain(per_sample, *inputs[:2], inputs[2][0])
     assert explanation.calls("aclnn", operator=FUSED) == 1
     for i in range(3):
-        wide = [
+        widened = [
             x.cpu().double().requires_grad_() for x in (inputs[0][i], inputs[1][i], inputs[2][0])
         ]
-        definition(*wide, None, False, None).square().sum().backward()
-        for found, leaf in zip(explanation.result, wide, strict=True):
+        definition(*widened, None, False, None).square().sum().backward()
+        for found, leaf in zip(explanation.result, widened, strict=True):
             assert_near(found[i], leaf.grad, EPS)
 
 
@@ -293,10 +295,10 @@ def test_the_gradient_of_a_bias_of_each_sample():
 
     found = torch.func.vmap(torch.func.grad(loss, argnums=3))(*inputs, bias)
     for i in range(3):
-        wide = [x[i].cpu().double() for x in (*inputs, bias)]
-        wide[3].requires_grad_()
-        definition(*wide, False, None).square().sum().backward()
-        assert_near(found[i], wide[3].grad, EPS)
+        widened = [x[i].cpu().double() for x in (*inputs, bias)]
+        widened[3].requires_grad_()
+        definition(*widened, False, None).square().sum().backward()
+        assert_near(found[i], widened[3].grad, EPS)
 
 
 @pytest.mark.parametrize("mapped", [False, True], ids=["jvp", "jvp of vmap"])

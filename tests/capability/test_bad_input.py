@@ -48,8 +48,10 @@ MIXED = {
 @pytest.mark.parametrize("name", MIXED)
 def test_npu_with_cpu(name):
     npu = torch.ones(3, 3, device="npu")
-    said = "[Ee]xpected all tensors to be on the same device.*at least two devices, npu:0 and cpu"
-    with pytest.raises(RuntimeError, match=said):
+    message = (
+        "[Ee]xpected all tensors to be on the same device.*at least two devices, npu:0 and cpu"
+    )
+    with pytest.raises(RuntimeError, match=message):
         MIXED[name](npu, torch.zeros(3, 3))
     assert torch.equal(npu.cpu(), torch.ones(3, 3))
 
@@ -96,10 +98,11 @@ def test_a_dtype_that_the_cpu_refuses(name):
     with pytest.raises(on_cpu.type) as on_npu:
         UNSUPPORTED[name]("npu")
     # The CPU's message, with the operator in place of the CPU's kernel.
-    said, wanted = (str(error.value).splitlines()[0] for error in (on_npu, on_cpu))
-    assert "_cpu" not in said
+    message, wanted = (str(error.value).splitlines()[0] for error in (on_npu, on_cpu))
+    assert "_cpu" not in message
     assert re.fullmatch(
-        re.sub(r'\w+_cpu\w*|(?<=")\w+(?="\\ not\\ implemented)', r"\\w+", re.escape(wanted)), said
+        re.sub(r'\w+_cpu\w*|(?<=")\w+(?="\\ not\\ implemented)', r"\\w+", re.escape(wanted)),
+        message,
     )
 
 
@@ -116,16 +119,16 @@ def out_cases(device: str):
 
 @pytest.mark.parametrize("name", out_cases("cpu"))
 def test_out_of_the_wrong_shape_is_resized_with_a_warning(name):
-    said, outs = {}, {}
+    message, outs = {}, {}
     for device in ("cpu", "npu"):
         outs[device] = torch.full((5,), -1.0, device=device)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             out_cases(device)[name](outs[device])
-        said[device] = [str(w.message) for w in caught]
-    assert len(said["npu"]) == 1
-    assert "An output with one or more elements was resized" in said["npu"][0]
-    assert said["npu"] == said["cpu"]
+        message[device] = [str(w.message) for w in caught]
+    assert len(message["npu"]) == 1
+    assert "An output with one or more elements was resized" in message["npu"][0]
+    assert message["npu"] == message["cpu"]
     torch.testing.assert_close(outs["npu"].cpu(), outs["cpu"])
 
 
@@ -362,8 +365,8 @@ def test_a_checkpoint_of_a_missing_device(tmp_path):
     file = tmp_path / "second.pt"
     save = "import sys, torch; torch.save(torch.arange(5.0, device='npu:1'), sys.argv[1])"
     fresh.output(save, str(file), SOFTNPU_DEVICE_COUNT="2")
-    said = r"on NPU device 1 but torch\.npu\.device_count\(\) is 1\. Please use torch\.load with map_location"
-    with pytest.raises(RuntimeError, match=said):
+    message = r"on NPU device 1 but torch\.npu\.device_count\(\) is 1\. Please use torch\.load with map_location"
+    with pytest.raises(RuntimeError, match=message):
         torch.load(file)
     for target in ("npu", "npu:0", "cpu", {"npu:1": "npu:0"}):
         loaded = torch.load(file, map_location=target)

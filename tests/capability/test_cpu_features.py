@@ -44,12 +44,14 @@ def test_it_overrides_onednns_own_variable():
 
 
 def test_a_malformed_value_is_named():
-    said = fresh.output(
+    message = fresh.output(
         "import torch; print(torch.npu.is_available(), torch.npu.unavailable_reason())",
         SOFTNPU_CPU_CAPABILITY="sse",
     )
-    assert said.startswith("False")
-    assert "SOFTNPU_CPU_CAPABILITY=sse is not understood: it takes default, avx2 or avx512" in said
+    assert message.startswith("False")
+    assert (
+        "SOFTNPU_CPU_CAPABILITY=sse is not understood: it takes default, avx2 or avx512" in message
+    )
 
 
 @pytest.mark.skipif("ATEN_CPU_CAPABILITY" not in os.environ, reason="no limit is set for this run")

@@ -231,9 +231,9 @@ def check_near(got, reference, length, extra=0.0):
     if not reference.numel():
         assert got.shape == reference.shape
         return
-    wide = torch.finfo(torch.promote_types(got.dtype, torch.float32)).eps
+    widened = torch.finfo(torch.promote_types(got.dtype, torch.float32)).eps
     size = reference.abs().max().clamp(min=1)
-    terms = 8 * length**0.5 * wide * size + torch.finfo(got.dtype).tiny + extra
+    terms = 8 * length**0.5 * widened * size + torch.finfo(got.dtype).tiny + extra
     accuracy.assert_close(got, reference, Tolerance(torch.finfo(got.dtype).eps, terms))
 
 
@@ -286,18 +286,18 @@ def test_gradients(name, dtype):
     definition, _, others, _ = CASES[name]
     _, args = differentiable(name)
     args = [x.to(dtype) for x in args]
-    wide = [x.double().requires_grad_() for x in args]
+    widened = [x.double().requires_grad_() for x in args]
     near = [x.npu().requires_grad_() for x in args]
     op = getattr(OPS, name.split("-")[0])
     given = op(*near, **{k: on_npu(v) for k, v in others.items()})
     which = next(i for i, t in enumerate(listed(given)) if t.requires_grad)
     weights = torch.arange(1, 1 + listed(given)[which].numel(), dtype=torch.float64) / 8
     weights = weights.reshape(listed(given)[which].shape)
-    (listed(definition(*wide, **others))[which] * weights).sum().backward()
+    (listed(definition(*widened, **others))[which] * weights).sum().backward()
     (listed(given)[which] * weights.to(dtype).npu()).sum().backward()
     # Values saved by the forward pass are rounded to the type.
     kept = 8 * torch.finfo(dtype).eps
-    for x, reference in zip(near, wide, strict=True):
+    for x, reference in zip(near, widened, strict=True):
         assert x.grad.dtype == dtype
         check_near(x.grad, reference.grad, 64, kept * reference.grad.abs().max().clamp(min=1))
 

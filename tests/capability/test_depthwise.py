@@ -12,10 +12,10 @@ EPS = torch.finfo(torch.float32).eps
 
 def _between_nan(t, gap):
     """A copy of ``t`` on npu whose rows lie ``gap`` elements apart, with NaN around."""
-    wide = torch.full((*t.shape[:-1], t.shape[-1] + gap), float("nan"))
+    widened = torch.full((*t.shape[:-1], t.shape[-1] + gap), float("nan"))
     start = gap // 2
-    wide[..., start : start + t.shape[-1]] = t
-    return wide.npu()[..., start : start + t.shape[-1]]
+    widened[..., start : start + t.shape[-1]] = t
+    return widened.npu()[..., start : start + t.shape[-1]]
 
 
 def _case(choose):
@@ -66,17 +66,17 @@ def test_forward_and_gradients(seed):
         exact_x, w.double(), None if b is None else b.double(), **how, groups=channels
     )
     on_npu = _between_nan(x, case["gap"]).requires_grad_()
-    made = torch.nn.functional.conv2d(
+    result = torch.nn.functional.conv2d(
         on_npu, w.npu(), None if b is None else b.npu(), **how, groups=channels
     )
     bound = _bound(x.double(), w.double(), how, channels)
     if b is not None:
         bound += EPS * b.double().abs()[:, None, None]
-    assert (made.detach().cpu().double() - exact.detach()).abs().le(bound).all(), case
+    assert (result.detach().cpu().double() - exact.detach()).abs().le(bound).all(), case
 
     grad = draw(*exact.shape)
     (expected,) = torch.autograd.grad(exact, exact_x, grad.double())
-    (actual,) = torch.autograd.grad(made, on_npu, _between_nan(grad, case["gap"]))
+    (actual,) = torch.autograd.grad(result, on_npu, _between_nan(grad, case["gap"]))
     positive = x.double().requires_grad_()
     (magnitude,) = torch.autograd.grad(
         torch.nn.functional.conv2d(positive, w.double().abs(), None, **how, groups=channels),
@@ -92,6 +92,6 @@ def test_infinities_and_nan_stay_in_their_windows():
     x = torch.zeros(1, 2, 5, 40)
     x[0, 0, 2, 20] = float("inf")
     w = torch.ones(2, 1, 3, 3)
-    made = torch.nn.functional.conv2d(x.npu(), w.npu(), padding=1, groups=2).cpu()
+    result = torch.nn.functional.conv2d(x.npu(), w.npu(), padding=1, groups=2).cpu()
     expected = torch.nn.functional.conv2d(x, w, padding=1, groups=2)
-    assert torch.equal(made, expected)
+    assert torch.equal(result, expected)

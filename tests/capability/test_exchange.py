@@ -60,8 +60,8 @@ def test_compile_with_eager_backends():
 def test_scripted_and_traced_modules(tmp_path):
     model = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.ReLU()).npu().eval()
     x = torch.randn(2, 3, device="npu")
-    for made in (torch.jit.trace(model, x), torch.jit.freeze(torch.jit.script(model))):
-        torch.jit.save(made, tmp_path / "model.pt")
+    for result in (torch.jit.trace(model, x), torch.jit.freeze(torch.jit.script(model))):
+        torch.jit.save(result, tmp_path / "model.pt")
         loaded = torch.jit.load(tmp_path / "model.pt", map_location="npu")
         torch.testing.assert_close(loaded(x), model(x))
 

@@ -312,10 +312,14 @@ def test_formats_that_name_dimensions():
 
 def test_empty_with_format():
     for make in torch_npu.empty_with_format, torch_npu.unsafe_empty_with_format:
-        made = make((20, 33), dtype=torch.float16, device="npu", acl_format=Format.FRACTAL_NZ)
-        assert get_npu_format(made) is Format.FRACTAL_NZ
-        assert (made.shape, made.dtype, get_storage_size(made)) == ((20, 33), torch.half, 32 * 48)
-        assert torch.equal(made.fill_(2).cpu(), torch.full((20, 33), 2).half())
+        created = make((20, 33), dtype=torch.float16, device="npu", acl_format=Format.FRACTAL_NZ)
+        assert get_npu_format(created) is Format.FRACTAL_NZ
+        assert (created.shape, created.dtype, get_storage_size(created)) == (
+            (20, 33),
+            torch.half,
+            32 * 48,
+        )
+        assert torch.equal(created.fill_(2).cpu(), torch.full((20, 33), 2).half())
         assert get_npu_format(make((2, 3, 4, 5))) is Format.NCHW
         empty = make((2, 0), acl_format=Format.FRACTAL_NZ)
         assert (get_npu_format(empty), get_storage_size(empty)) == (Format.FRACTAL_NZ, 0)
@@ -325,8 +329,8 @@ def test_empty_with_format_is_filled_by_deterministic_algorithms():
     torch.use_deterministic_algorithms(True)
     try:
         for make in torch_npu.empty_with_format, torch_npu.unsafe_empty_with_format:
-            for form in (Format.ND, Format.FRACTAL_NZ):
-                assert make((5, 3), acl_format=form).cpu().isnan().all()
+            for variant in (Format.ND, Format.FRACTAL_NZ):
+                assert make((5, 3), acl_format=variant).cpu().isnan().all()
             assert make((5, 3), dtype=torch.int8).cpu().eq(127).all()
     finally:
         torch.use_deterministic_algorithms(False)

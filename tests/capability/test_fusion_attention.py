@@ -50,10 +50,10 @@ def check(case):
     if not case.dense:
         # A copy to the device is dense.
         for name in ("query", "key", "value"):
-            wide = torch.nn.functional.pad(leaves[name].detach(), (2, 1), value=7)[..., 2:-1]
-            leaves[name] = wide.requires_grad_()
-            assert not wide.is_contiguous()
-    out, greatest, total, unused, seed, offset, numels = called(inputs, leaves)
+            widened = torch.nn.functional.pad(leaves[name].detach(), (2, 1), value=7)[..., 2:-1]
+            leaves[name] = widened.requires_grad_()
+            assert not widened.is_contiguous()
+    out, largest, total, unused, seed, offset, numels = called(inputs, leaves)
     kept = None
     scores = case.heads * sum(q * k for q, k in case.lengths)
     assert numels == scores
@@ -66,7 +66,7 @@ def check(case):
     assert not case.rest or not out[tokens:].any()
     check_near("out", out[:tokens], results["out"], case.dtype, case.channels + case.longest[1])
     visible = results["sum"] > 0
-    for name, got in (("max", greatest), ("sum", total)):
+    for name, got in (("max", largest), ("sum", total)):
         assert torch.equal(got, got[..., :1].expand_as(got))
         rows = got[..., 0][:tokens].cpu() if case.layout == "TND" else got[..., 0].cpu()
         assert got.shape[-1] == 8

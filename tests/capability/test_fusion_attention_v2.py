@@ -44,19 +44,21 @@ def test_values_and_gradients(pse_type, has_sink, mode):
     tensors, bias = operands()
     given = [*tensors, bias, *([values(N)] if has_sink else [])]
     near = [t.npu().requires_grad_() for t in given]
-    wide = [t.double().requires_grad_() for t in given]
+    widened = [t.double().requires_grad_() for t in given]
     causal = torch.ones(S, S, dtype=torch.bool).triu(1)
     pattern = torch.ones(2048, 2048, dtype=torch.bool).triu(1).npu()
     got = V2(
         *near[:3], N, "BNSD", pse=near[3], scale=SCALE, pse_type=pse_type, sink=near[4] if has_sink else None,
         atten_mask=None if mode is None else pattern, sparse_mode=mode or 0,
     )[0]  # fmt: skip
-    exact = reference(*wide[:4], pse_type, causal if mode else None, wide[4] if has_sink else None)
+    exact = reference(
+        *widened[:4], pse_type, causal if mode else None, widened[4] if has_sink else None
+    )
     grad = values(*got.shape)
     got.backward(grad.npu())
     exact.backward(grad.double())
     eps = torch.finfo(torch.float32).eps
-    for a, b in ((got, exact), *((x.grad, y.grad) for x, y in zip(near, wide, strict=True))):
+    for a, b in ((got, exact), *((x.grad, y.grad) for x, y in zip(near, widened, strict=True))):
         size = b.detach().abs().max().clamp(min=1)
         accuracy.assert_close(a.detach(), b.detach(), Tolerance(eps, 64 * S * eps * size))
 
@@ -89,13 +91,13 @@ def test_concatenated_sequences_with_a_bias_behind_the_scale():
     got = V2(
         *near[:3], N, "TND", pse=near[3], scale=SCALE, pse_type=0, actual_seq_qlen=ends, actual_seq_kvlen=ends
     )[0]  # fmt: skip
-    wide = [t.double().requires_grad_() for t in (*tensors, bias)]
-    batched = [t.unflatten(0, (2, S)).transpose(1, 2) for t in wide[:3]]
-    exact = reference(*batched, wide[3], 0).transpose(1, 2).flatten(0, 1)
+    widened = [t.double().requires_grad_() for t in (*tensors, bias)]
+    batched = [t.unflatten(0, (2, S)).transpose(1, 2) for t in widened[:3]]
+    exact = reference(*batched, widened[3], 0).transpose(1, 2).flatten(0, 1)
     got.square().sum().backward()
     exact.square().sum().backward()
     eps = torch.finfo(torch.float32).eps
-    for a, b in ((got, exact), *((x.grad, y.grad) for x, y in zip(near, wide, strict=True))):
+    for a, b in ((got, exact), *((x.grad, y.grad) for x, y in zip(near, widened, strict=True))):
         size = b.detach().abs().max().clamp(min=1)
         accuracy.assert_close(a.detach(), b.detach(), Tolerance(eps, 64 * S * eps * size))
 

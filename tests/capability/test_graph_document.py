@@ -13,5 +13,5 @@ def test_the_example_prints_what_it_says(capsys):
     text = text.split("## Compiled models")[0]  # tests/graph/test_document.py runs that part
     (example,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     exec(compile(example, "docs/graph.md", "exec"), {"torch": torch})
-    (said,) = re.findall(r"print\(.*\)  # (.*)", example)
-    assert capsys.readouterr().out.strip() == said
+    (message,) = re.findall(r"print\(.*\)  # (.*)", example)
+    assert capsys.readouterr().out.strip() == message

@@ -37,17 +37,17 @@ def on_npu(key):
 
 @pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("form", FORMS)
-def test_reads_and_writes(form, dtype):
+@pytest.mark.parametrize("variant", FORMS)
+def test_reads_and_writes(variant, dtype):
     x, i, j, m = operands(dtype)
-    key = FORMS[form](i, j, m)
+    key = FORMS[variant](i, j, m)
     for x_cpu in (x, x.transpose(0, 1).contiguous().transpose(0, 1)):
         x_npu = x_cpu.npu()
         expected = x_cpu[key]
         assert torch.equal(x_npu[on_npu(key)].cpu(), expected)
         assert torch.equal(x_npu[key].cpu(), expected)  # indices in host memory
         one = (
-            () if form == "bytes" else (expected.new_ones(()),)
+            () if variant == "bytes" else (expected.new_ones(()),)
         )  # the CPU does not support filling by bytes
         for values in (expected.flip(-1), *one):
             written, on_device = x_cpu.clone(), x_npu.clone()
@@ -92,10 +92,12 @@ def test_many_writes_keep_their_order(spread, columns, dtype):
     np.add.at(summed, index.numpy(), values.numpy())
     for row, value in zip(index.numpy(), values.numpy(), strict=True):
         written[row] = value
-    for made in (start.npu(), start.t().contiguous().npu().t()):
-        added = made.clone().index_put_((index.npu(),), values.npu(), accumulate=True)
+    for created in (start.npu(), start.t().contiguous().npu().t()):
+        added = created.clone().index_put_((index.npu(),), values.npu(), accumulate=True)
         assert np.array_equal(added.cpu().numpy(), summed)
-        assert np.array_equal(made.index_put_((index.npu(),), values.npu()).cpu().numpy(), written)
+        assert np.array_equal(
+            created.index_put_((index.npu(),), values.npu()).cpu().numpy(), written
+        )
 
 
 def test_an_index_out_of_range_is_named():
@@ -154,12 +156,12 @@ def test_data_dependent_sizes_of_queued_tensors_need_one_synchronization(name):
     assert explanation.result.shape[0] == (99 if name == "nonzero" else 49)
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_the_result_has_pytorchs_memory_order(form):
+@pytest.mark.parametrize("variant", FORMS)
+def test_the_result_has_pytorchs_memory_order(variant):
     """Of a tensor that is not contiguous: shuffled images stay channels_last."""
     x, i, j, m = operands(torch.float32)
     turned = x.permute(2, 0, 1).contiguous().permute(1, 2, 0)
-    index = FORMS[form](i, j, m)
+    index = FORMS[variant](i, j, m)
     expected = turned[index]
     result = turned.npu()[tuple(e.npu() if isinstance(e, torch.Tensor) else e for e in index)]
     assert (result.stride(), result.tolist()) == (expected.stride(), expected.tolist())

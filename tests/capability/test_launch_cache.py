@@ -167,13 +167,13 @@ def test_softmax():
 def test_fills(dtype):
     for number in (0, 1, 3.5, -2):
         for size in (1, 5, 100, 20_000):
-            made = torch.full((size,), number, dtype=dtype, device="npu")
-            assert torch.equal(made.cpu(), torch.full((size,), number, dtype=dtype))
-            wide = torch.zeros(size, 2, dtype=dtype, device="npu")
-            wide[:, 1].fill_(number)
+            created = torch.full((size,), number, dtype=dtype, device="npu")
+            assert torch.equal(created.cpu(), torch.full((size,), number, dtype=dtype))
+            widened = torch.zeros(size, 2, dtype=dtype, device="npu")
+            widened[:, 1].fill_(number)
             expected = torch.zeros(size, 2, dtype=dtype)
             expected[:, 1].fill_(number)
-            assert torch.equal(wide.cpu(), expected)
+            assert torch.equal(widened.cpu(), expected)
 
 
 def test_indexing_by_tensors():

@@ -44,14 +44,14 @@ def allow(request: pytest.FixtureRequest) -> Iterator[Callable[[bool], None]]:
 
 
 def operands(
-    batch: int, channels: int, size: tuple[int, int], made: int
+    batch: int, channels: int, size: tuple[int, int], result: int
 ) -> tuple[Tensor, Tensor, Tensor]:
     """An image, a 3 x 3 filter and a bias, with values of both signs and several magnitudes."""
-    generator = torch.Generator().manual_seed(batch * channels + made)
+    generator = torch.Generator().manual_seed(batch * channels + result)
     image = torch.randn(batch, channels, *size, generator=generator)
     image *= torch.rand(1, channels, 1, 1, generator=generator).mul(8).exp2()
-    filters = torch.randn(made, channels, 3, 3, generator=generator)
-    return image, filters, torch.randn(made, generator=generator)
+    filters = torch.randn(result, channels, 3, 3, generator=generator)
+    return image, filters, torch.randn(result, generator=generator)
 
 
 def around(x: Tensor) -> Tensor:
@@ -71,16 +71,16 @@ def assert_near(
     An error is a random walk: each of the products' ``terms``, by default the channels, and some steps of the
     transforms round once, at the size of the sum of a tile. Other algorithms lose less.
     """
-    wide = [v.double() for v in values]
-    expected = function(*wide)
-    squares = function(*(v.square() for v in wide))
+    widened = [v.double() for v in values]
+    expected = function(*widened)
+    squares = function(*(v.square() for v in widened))
     roundings = (terms or max(values[0].shape[1], *values[1].shape[:2])) + 2 * READ
     tiles = around(squares).sqrt() if squares.dim() == 4 else squares.sqrt()
     bound = DEVIATIONS * HALF_ULP * roundings**0.5 * amplification * tiles
     if splits():
-        bound = bound.maximum(SPLIT * function(*(v.abs() for v in wide)))
+        bound = bound.maximum(SPLIT * function(*(v.abs() for v in widened)))
     accuracy.assert_close(found, expected, Tolerance(absolute=bound))
-    magnitude = function(*(v.abs() for v in wide))
+    magnitude = function(*(v.abs() for v in widened))
     assert bound.mean() <= 2**-11 / 8 * magnitude.mean(), "HF32 would not be worse"
 
 
@@ -106,12 +106,12 @@ def test_convolutions_lose_less_than_hf32(layout: str, sizes: tuple, padding: in
     torch.npu.config.allow_internal_format = True
     try:
         given = LAYOUTS[layout](image.npu())
-        made = [F.conv2d(given, filters.npu(), bias.npu(), padding=padding) for _ in range(3)]
+        result = [F.conv2d(given, filters.npu(), bias.npu(), padding=padding) for _ in range(3)]
     finally:
         torch.npu.config.allow_internal_format = False
-    assert_near(made[0], lambda x, w, b: F.conv2d(x, w, b, padding=padding), image, filters, bias)
-    for other in made[1:]:
-        assert torch.equal(other, made[0])
+    assert_near(result[0], lambda x, w, b: F.conv2d(x, w, b, padding=padding), image, filters, bias)
+    for other in result[1:]:
+        assert torch.equal(other, result[0])
 
 
 @pytest.mark.parametrize("sizes", [(4, 352, (7, 7), 352), (4, 384, (9, 7), 400)], ids=str)
@@ -119,8 +119,8 @@ def test_convolutions_lose_less_than_hf32(layout: str, sizes: tuple, padding: in
 def test_few_tiles_of_a_large_filter_lose_hardly_more_than_float32(layout: str, sizes: tuple):
     image, filters, bias = operands(*sizes)
     run = lambda x, w, b: F.conv2d(x, w, b, padding=1)  # noqa: E731
-    made = run(LAYOUTS[layout](image.npu()), filters.npu(), bias.npu())
-    assert_near(made, run, image, filters, bias, amplification=OF_SMALL_TILES)
+    result = run(LAYOUTS[layout](image.npu()), filters.npu(), bias.npu())
+    assert_near(result, run, image, filters, bias, amplification=OF_SMALL_TILES)
 
 
 @pytest.mark.parametrize("padding", [0, 1, 2])
@@ -134,9 +134,9 @@ def test_gradients_of_the_input_lose_less_than_hf32(padding: int):
     )
     F.conv2d(image, filters.npu(), padding=padding).backward(grad.npu())
     assert_near(image.grad, lambda g, w: F.conv_transpose2d(g, w, padding=padding), grad, filters)
-    made = F.conv_transpose2d(grad.npu(), filters.npu(), bias.npu(), padding=padding)
+    result = F.conv_transpose2d(grad.npu(), filters.npu(), bias.npu(), padding=padding)
     assert_near(
-        made, lambda g, w, b: F.conv_transpose2d(g, w, b, padding=padding), grad, filters, bias
+        result, lambda g, w, b: F.conv_transpose2d(g, w, b, padding=padding), grad, filters, bias
     )
 
 
@@ -179,9 +179,9 @@ def test_without_hf32_float32_precision_is_kept(allow: Callable[[bool], None]):
 def test_other_convolutions_are_unchanged(options: dict[str, int], allow: Callable[[bool], None]):
     image, filters, _ = (v.npu() for v in operands(2, 64, (16, 16), 64))
     filters = filters[:, : 64 // options.get("groups", 1)]
-    made = F.conv2d(image, filters, **options)
+    result = F.conv2d(image, filters, **options)
     allow(False)
-    assert torch.equal(F.conv2d(image, filters, **options), made)
+    assert torch.equal(F.conv2d(image, filters, **options), result)
 
 
 def test_following_layers_are_fused():

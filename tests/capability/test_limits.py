@@ -31,15 +31,15 @@ def test_a_requested_capacity_is_available():
 
 
 def test_a_smaller_reservation_is_logged():
-    said = fresh.output(
+    message = fresh.output(
         PROGRAM.format(limit=32),
         SOFTNPU_HBM="2G",
         OMP_NUM_THREADS="1",
         ASCEND_SLOG_PRINT_TO_STDOUT="1",
         ASCEND_GLOBAL_LOG_LEVEL="2",
     )
-    assert "[WARNING]" in said
-    assert "bytes of addresses for mappings instead of 68719476736" in said
+    assert "[WARNING]" in message
+    assert "bytes of addresses for mappings instead of 68719476736" in message
 
 
 def test_doctor_reports_a_smaller_reservation():
@@ -47,5 +47,5 @@ def test_doctor_reports_a_smaller_reservation():
         "import resource; limit = 32 << 30; resource.setrlimit(resource.RLIMIT_AS, (limit, limit));"
         "from torch_npu.utils.doctor import report; print(dict(report()[0])['addresses'])"
     )
-    said = fresh.output(program, SOFTNPU_HBM="2G", OMP_NUM_THREADS="1")
-    assert said.endswith("the process may map no more (ulimit -v)")
+    message = fresh.output(program, SOFTNPU_HBM="2G", OMP_NUM_THREADS="1")
+    assert message.endswith("the process may map no more (ulimit -v)")

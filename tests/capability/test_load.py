@@ -33,8 +33,8 @@ def test_system_without_a_cann():
 
 def test_a_cann_that_does_not_load(tmp_path):
     (tmp_path / "libascendcl.so").write_text("no library")
-    said = ask(LD_LIBRARY_PATH=str(tmp_path))
-    assert said.startswith(f"False libascendcl.so of {tmp_path} does not load")
+    message = ask(LD_LIBRARY_PATH=str(tmp_path))
+    assert message.startswith(f"False libascendcl.so of {tmp_path} does not load")
     assert ask(LD_LIBRARY_PATH=str(tmp_path), TORCH_NPU_CANN="softnpu") == "True"
 
 
@@ -53,8 +53,8 @@ def test_the_forced_choice_ignores_the_library_path(tmp_path):
         "import torch; x = torch.ones(64, 64, device='npu'); print((x @ x)[0, 0].item());"
         f"print({str(tmp_path)!r} in open('/proc/self/maps').read())"
     )
-    said = fresh.output(program, LD_LIBRARY_PATH=str(tmp_path), TORCH_NPU_CANN="softnpu")
-    assert said.splitlines() == ["64.0", "False"]
+    message = fresh.output(program, LD_LIBRARY_PATH=str(tmp_path), TORCH_NPU_CANN="softnpu")
+    assert message.splitlines() == ["64.0", "False"]
 
 
 def test_another_torch_is_named(monkeypatch):

@@ -17,8 +17,8 @@ def bound(a, b):
 def layouts(*size):
     """The same matrix contiguous, transposed, sliced and with gaps."""
     dense = torch.randn(*size)
-    wide = torch.randn(*size[:-1], 2 * size[-1])
-    return [dense, dense.mT.contiguous().mT, wide[..., 1 : size[-1] + 1], wide[..., ::2]]
+    widened = torch.randn(*size[:-1], 2 * size[-1])
+    return [dense, dense.mT.contiguous().mT, widened[..., 1 : size[-1] + 1], widened[..., ::2]]
 
 
 @pytest.mark.parametrize(

@@ -31,9 +31,9 @@ def test_a_number_beyond_the_common_type_is_refused(name):
 
 
 def test_a_number_within_the_common_type_is_taken():
-    wide = torch.ones(2, dtype=torch.int32)
-    expected = torch.add(wide, UINT8, alpha=300)
-    assert torch.equal(torch.add(wide.npu(), UINT8.npu(), alpha=300).cpu(), expected)
+    widened = torch.ones(2, dtype=torch.int32)
+    expected = torch.add(widened, UINT8, alpha=300)
+    assert torch.equal(torch.add(widened.npu(), UINT8.npu(), alpha=300).cpu(), expected)
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.float32, torch.float64])

@@ -80,15 +80,15 @@ def test_images_stay_in_blocks(name):
     operator, is_reordered = STAY[name]
     x = torch.randn(2, 32, 9, 7)
     image = npu_format_cast(x.npu(), NAME)
-    made = operator(image)
+    created = operator(image)
     expected = operator(x.npu()).cpu()
-    assert get_npu_format(made) is NAME
+    assert get_npu_format(created) is NAME
     in_memory = blocks.images(expected).contiguous()
     atol = tolerance(not is_reordered, expected)
-    torch.testing.assert_close(held(made, in_memory), in_memory, rtol=0, atol=atol)
+    torch.testing.assert_close(held(created, in_memory), in_memory, rtol=0, atol=atol)
     before = blocks.images(x).contiguous()
     assert torch.equal(held(image, before), before)  # still in blocks
-    torch.testing.assert_close(made.cpu(), expected, rtol=0, atol=atol)
+    torch.testing.assert_close(created.cpu(), expected, rtol=0, atol=atol)
 
 
 # For other operators autograd copies the gradient that the caller references to a plain tensor.
@@ -139,20 +139,20 @@ def test_operators_that_leave_the_format_are_correct(name):
 def test_zeros_fill_the_last_block(channels):
     x = torch.randn(2, channels, 12, 12)
     image = npu_format_cast(x.npu(), NAME)
-    for made in (torch.relu(image), F.avg_pool2d(image, 2), image * 3):
-        expected = blocks.images(made.cpu()).contiguous()
-        assert get_npu_format(made) is NAME
-        assert torch.equal(held(npu_format_cast(made, NAME), expected), expected)
+    for created in (torch.relu(image), F.avg_pool2d(image, 2), image * 3):
+        expected = blocks.images(created.cpu()).contiguous()
+        assert get_npu_format(created) is NAME
+        assert torch.equal(held(npu_format_cast(created, NAME), expected), expected)
     weight = parameter(24, channels, 7, 7)
-    made = F.conv2d(image, weight, stride=2, padding=3)
+    created = F.conv2d(image, weight, stride=2, padding=3)
     expected = F.conv2d(x.double(), weight.cpu().double(), stride=2, padding=3)
     filled = blocks.images(expected.float()).contiguous()
     atol = tolerance(False, expected) * 4
-    torch.testing.assert_close(held(made, filled), filled, rtol=0, atol=atol)
-    assert not held(made, filled)[:, 1, ..., 8:].any()
+    torch.testing.assert_close(held(created, filled), filled, rtol=0, atol=atol)
+    assert not held(created, filled)[:, 1, ..., 8:].any()
 
 
-def read_together(
+def read_group(
     start: threading.Barrier, reader: Callable[[Tensor], Tensor], image: Tensor
 ) -> Tensor:
     """The result of ``reader`` on the image, when all threads are ready."""
@@ -168,7 +168,7 @@ def test_threads_read_one_image_with_and_without_blocks():
         image = npu_format_cast(x.npu(), NAME)
         with ThreadPoolExecutor(len(readers)) as pool:
             start = threading.Barrier(len(readers))
-            jobs = [pool.submit(read_together, start, reader, image) for reader in readers]
+            jobs = [pool.submit(read_group, start, reader, image) for reader in readers]
         for job, right in zip(jobs, expected, strict=True):
             assert torch.equal(job.result(), right)
 

@@ -32,14 +32,14 @@ def test_rms_norm(dtype, is_weighted, is_strided):
     gradient = torch.randn(out.shape).to(dtype)
     out.backward(gradient.npu())
 
-    wide = [leaf.detach().cpu().double().requires_grad_() for leaf in leaves]
-    expected = definition(wide[0], wide[1] if is_weighted else None, 1e-3)
+    widened = [leaf.detach().cpu().double().requires_grad_() for leaf in leaves]
+    expected = definition(widened[0], widened[1] if is_weighted else None, 1e-3)
     expected.backward(gradient.double())
     eps = torch.finfo(dtype).eps
     for found, wanted, terms in [
         (out, expected, 1),
-        (leaves[0].grad, wide[0].grad, 40),
-        *([(leaves[1].grad, wide[1].grad, 24)] if is_weighted else []),
+        (leaves[0].grad, widened[0].grad, 40),
+        *([(leaves[1].grad, widened[1].grad, 24)] if is_weighted else []),
     ]:
         bound = (4 + terms**0.5) * eps * wanted.abs().max()
         assert found.dtype == dtype

@@ -54,9 +54,9 @@ def check(got, expected, length):
         got, expected = got.cpu()[finite], expected[finite]
     if not expected.numel():
         return
-    wide = torch.finfo(torch.promote_types(got.dtype, torch.float32)).eps
+    widened = torch.finfo(torch.promote_types(got.dtype, torch.float32)).eps
     size = expected.abs().max().clamp(min=1)
-    terms = 8 * length**0.5 * wide * size + torch.finfo(got.dtype).tiny
+    terms = 8 * length**0.5 * widened * size + torch.finfo(got.dtype).tiny
     steps = 4 * torch.finfo(got.dtype).eps  # of 16-bit values between ATen's operators
     accuracy.assert_close(got, expected, Tolerance(steps, terms + steps * size))
 
@@ -66,8 +66,8 @@ def test_values(name):
     case = CASES[name]
     for dtype in case.dtypes:
         args, _ = mapped(case, cast(dtype))
-        wide = mapped(case, lambda t, dtype=dtype: cast(torch.float64)(cast(dtype)(t)))
-        expected = listed(case.definition(*wide[0], **wide[1]))
+        widened = mapped(case, lambda t, dtype=dtype: cast(torch.float64)(cast(dtype)(t)))
+        expected = listed(case.definition(*widened[0], **widened[1]))
         given = mapped(case, lambda t, dtype=dtype: cast(dtype)(t).npu())
         results = listed(operator(name)(*given[0], **given[1]))
         length = max(t.numel() for t in args if isinstance(t, torch.Tensor))

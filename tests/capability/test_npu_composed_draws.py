@@ -205,10 +205,10 @@ def test_draws(name):
             return cast(torch.float32)(layout(t)).npu()
 
         one = lambda v, change: change(v) if isinstance(v, torch.Tensor) else v  # noqa: E731
-        wide = lambda t: cast(torch.float64)(cast(torch.float32)(t))  # noqa: E731
+        widened = lambda t: cast(torch.float64)(cast(torch.float32)(t))  # noqa: E731
         expected = listed(
             definition(
-                *(one(a, wide) for a in args), **{k: one(v, wide) for k, v in kwargs.items()}
+                *(one(a, widened) for a in args), **{k: one(v, widened) for k, v in kwargs.items()}
             )
         )
         got = listed(

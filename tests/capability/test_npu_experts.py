@@ -84,8 +84,8 @@ def test_token_unpermute(dtype, probs, count):
         rows.npu(), positions.int().npu(), None if weights is None else weights.npu()
     )
     assert got.dtype == dtype
-    wide = None if weights is None else weights.double()
-    check_near(got, unpermute(rows.double(), positions, wide), top_k)
+    widened = None if weights is None else weights.double()
+    check_near(got, unpermute(rows.double(), positions, widened), top_k)
 
 
 @pytest.mark.parametrize("count", [None, 9])
@@ -108,13 +108,13 @@ def test_gradients_of_a_layer(dtype):
     indices = experts(6, 2)
     tokens, weights = values(6, 8, dtype=dtype), values(6, 2, dtype=dtype)
     near = [t.npu().requires_grad_() for t in (tokens, weights)]
-    wide = [t.double().requires_grad_() for t in (tokens, weights)]
+    widened = [t.double().requires_grad_() for t in (tokens, weights)]
     rows, positions = OPS.npu_moe_token_permute(near[0], indices.npu())
     OPS.npu_moe_token_unpermute(rows * 2, positions, near[1]).square().sum().backward()
     unpermute(
-        2 * permute(wide[0], indices, 12)[0], permute(wide[0], indices, 12)[1], wide[1]
+        2 * permute(widened[0], indices, 12)[0], permute(widened[0], indices, 12)[1], widened[1]
     ).square().sum().backward()
-    for got, reference in zip(near, wide, strict=True):
+    for got, reference in zip(near, widened, strict=True):
         assert got.grad.dtype == dtype
         # Values of the forward pass are rounded to the type.
         size = reference.grad.abs().max()
@@ -167,13 +167,15 @@ GATINGS = [
 
 @pytest.mark.parametrize("dtype", [*NARROW, torch.float64], ids=str)
 @pytest.mark.parametrize("biased", [False, True])
-@pytest.mark.parametrize("form", GATINGS, ids=str)
-def test_gating_top_k(dtype, biased, form):
+@pytest.mark.parametrize("variant", GATINGS, ids=str)
+def test_gating_top_k(dtype, biased, variant):
     x, bias = values(6, 12, dtype=dtype), values(12) if biased else None
-    wanted = gating(x.double(), bias=None if bias is None else bias.double(), **form)
-    named = {{"factor": "routed_scaling_factor"}.get(k, k): v for k, v in form.items() if k != "k"}
+    wanted = gating(x.double(), bias=None if bias is None else bias.double(), **variant)
+    named = {
+        {"factor": "routed_scaling_factor"}.get(k, k): v for k, v in variant.items() if k != "k"
+    }
     y, chosen, p = OPS.npu_moe_gating_top_k(
-        x.npu(), form["k"], bias=None if bias is None else bias.npu(), **named
+        x.npu(), variant["k"], bias=None if bias is None else bias.npu(), **named
     )
     assert (y.dtype, chosen.dtype) == (dtype, torch.int32)
     assert p.dtype == torch.promote_types(dtype, torch.float32)
@@ -182,23 +184,25 @@ def test_gating_top_k(dtype, biased, form):
     check_near(p, wanted[2], 12)
 
 
-@pytest.mark.parametrize("form", GATINGS, ids=str)
-def test_gradients_of_gating_agree_with_finite_differences(form):
-    named = {{"factor": "routed_scaling_factor"}.get(k, k): v for k, v in form.items() if k != "k"}
+@pytest.mark.parametrize("variant", GATINGS, ids=str)
+def test_gradients_of_gating_agree_with_finite_differences(variant):
+    named = {
+        {"factor": "routed_scaling_factor"}.get(k, k): v for k, v in variant.items() if k != "k"
+    }
     x = values(3, 12).double().npu().requires_grad_()
-    assert gradcheck(lambda t: OPS.npu_moe_gating_top_k(t, form["k"], **named)[0], (x,))
+    assert gradcheck(lambda t: OPS.npu_moe_gating_top_k(t, variant["k"], **named)[0], (x,))
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32], ids=str)
 def test_gradients_of_gating(dtype):
     x = values(3, 12, dtype=dtype)
-    near, wide = x.npu().requires_grad_(), x.double().requires_grad_()
+    near, widened = x.npu().requires_grad_(), x.double().requires_grad_()
     weights = torch.arange(6.0).reshape(3, 2)
     (OPS.npu_moe_gating_top_k(near, 2, norm_type=1)[0] * weights.to(dtype).npu()).sum().backward()
-    (gating(wide, 2, norm_type=1)[0] * weights.double()).sum().backward()
+    (gating(widened, 2, norm_type=1)[0] * weights.double()).sum().backward()
     assert near.grad.dtype == dtype
-    size = wide.grad.abs().max()
-    accuracy.assert_close(near.grad, wide.grad, Tolerance(0, 32 * torch.finfo(dtype).eps * size))
+    size = widened.grad.abs().max()
+    accuracy.assert_close(near.grad, widened.grad, Tolerance(0, 32 * torch.finfo(dtype).eps * size))
 
 
 def test_gating_of_nan_ends():
@@ -246,15 +250,15 @@ def test_finalize_routing(dtype, mode, parts):
     chosen = experts(n, k, count=count)
     sizes = {"skip1": (n, h), "skip2": (n, h), "bias": (count, h), "scales": (n, k)}
     given = {p: values(*sizes[p], dtype=dtype) if p in parts else None for p in sizes}
-    wide = {p: None if t is None else t.double() for p, t in given.items()}
+    widened = {p: None if t is None else t.double() for p, t in given.items()}
     at = (index.reshape(k, n).T if mode < 2 else index.reshape(n, k)).long()
     flat = torch.cat((rows.double().reshape(-1, h), torch.zeros(1, h, dtype=torch.float64)))
     terms = flat[at.where(at >= 0, len(flat) - 1)]
-    if wide["bias"] is not None:
-        terms = terms + wide["bias"][chosen.long()]
-    if wide["scales"] is not None:
-        terms = terms * wide["scales"].unsqueeze(-1)
-    expected = terms.sum(1) + sum(wide[p] for p in ("skip1", "skip2") if p in parts)
+    if widened["bias"] is not None:
+        terms = terms + widened["bias"][chosen.long()]
+    if widened["scales"] is not None:
+        terms = terms * widened["scales"].unsqueeze(-1)
+    expected = terms.sum(1) + sum(widened[p] for p in ("skip1", "skip2") if p in parts)
     got = torch_npu.npu_moe_finalize_routing(
         rows.npu(),
         *(

@@ -212,9 +212,9 @@ def test_int8_weights(dtype, groups, turned):
         antiquant_offset=[offset.reshape(shape).npu()], group_list=ends(*numbers), split_item=3, group_type=0,
     )  # fmt: skip
     spread = [t.double().repeat_interleave(k // groups, 1) for t in (scale, offset)]
-    wide = (w.double() + spread[1]) * spread[0]
+    widened = (w.double() + spread[1]) * spread[0]
     for i, part in enumerate(parts(numbers, m)[0]):
-        exact, size = product(x[part], wide[i])
+        exact, size = product(x[part], widened[i])
         check(got[part].cpu(), exact, size, k + 2)
 
 

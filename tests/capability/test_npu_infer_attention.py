@@ -103,11 +103,11 @@ def test_layouts(dtype, layout, sq):
 
 
 @pytest.mark.parametrize("mode", range(5))
-@pytest.mark.parametrize("form", ["square", "batch"])
-def test_masks(mode, form):
+@pytest.mark.parametrize("variant", ["square", "batch"])
+def test_masks(mode, variant):
     q, k, v = batch()
     full = torch.rand(B, 1, SQ, SK, generator=torch.Generator().manual_seed(0)) < 0.4
-    if form == "square":
+    if variant == "square":
         full = full[:1].expand(B, 1, SQ, SK)
     own = torch.arange(SK)[None] - torch.arange(SQ)[:, None]
     band = lambda shift: (own - shift < -2) | (own - shift > 1)  # noqa: E731
@@ -119,7 +119,7 @@ def test_masks(mode, form):
         4: band(SK - SQ).expand(B, SQ, SK),
     }[mode]
     pattern = torch.ones(2048, 2048, dtype=torch.bool).triu(1)
-    mask = pattern if mode > 1 else full[0, 0] if form == "square" else full
+    mask = pattern if mode > 1 else full[0, 0] if variant == "square" else full
     got = INFER(
         *(t.npu() for t in (q, k, v)), atten_mask=mask.npu(), input_layout="BNSD", num_heads=N, scale=SCALE,
         num_key_value_heads=KN, sparse_mode=mode, pre_tokens=2, next_tokens=1, softmax_lse_flag=True,

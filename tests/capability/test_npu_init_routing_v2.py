@@ -167,10 +167,10 @@ def test_a_layer_by_its_parts():
         expert_tokens_num_flag=True,
         expert_tokens_num_type=1,
     )
-    (made,) = OPS.npu_grouped_matmul(
+    (result,) = OPS.npu_grouped_matmul(
         [rows], [weight.npu()], group_list=counts, group_list_type=1, group_type=0, split_item=3
     )
-    got = OPS.npu_moe_token_unpermute(made, positions, torch.ones(N, K).npu())
+    got = OPS.npu_moe_token_unpermute(result, positions, torch.ones(N, K).npu())
     exact = torch.stack(
         [sum(x[i].double() @ weight[e].double() for e in experts[i]) for i in range(N)]
     )

@@ -91,8 +91,8 @@ def test_rotation_in_place(dtype, neox, channels):
         turned = rows[..., :channels]
         a, b = turned.chunk(2, -1) if neox else (turned[..., ::2], turned[..., 1::2])
         parts = (a * cos - b * sin, b * cos + a * sin)
-        made = torch.cat(parts, -1) if neox else torch.stack(parts, -1).flatten(-2)
-        check(got, torch.cat((made, rows[..., channels:]), -1).flatten(1))
+        result = torch.cat(parts, -1) if neox else torch.stack(parts, -1).flatten(-2)
+        check(got, torch.cat((result, rows[..., channels:]), -1).flatten(1))
 
 
 def cached(**change):

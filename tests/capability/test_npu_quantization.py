@@ -99,59 +99,59 @@ def test_dynamic_quant(dtype, with_factors):
     y, scale = OPS.npu_dynamic_quant(
         x.npu(), smooth_scales=None if smooth is None else smooth.npu()
     )
-    wide = x.double() if smooth is None else x.double() * smooth.double()
-    expected = wide.abs().amax(-1) / 127
+    widened = x.double() if smooth is None else x.double() * smooth.double()
+    expected = widened.abs().amax(-1) / 127
     assert (y.dtype, scale.dtype, scale.shape) == (torch.int8, torch.float32, (3, 4))
     check_near(scale, expected, 1)
-    check_integers(y, wide / expected.where(expected > 0, 1).unsqueeze(-1), -128, 127)
+    check_integers(y, widened / expected.where(expected > 0, 1).unsqueeze(-1), -128, 127)
 
 
 def test_dynamic_quant_of_groups():
     x, smooth = values(6, 8), values(2, 8)
     ends = torch.tensor([2, 6], dtype=torch.int32)
     y, scale = OPS.npu_dynamic_quant(x.npu(), smooth_scales=smooth.npu(), group_index=ends.npu())
-    wide = x.double() * smooth.double().repeat_interleave(torch.tensor([2, 4]), 0)
-    expected = wide.abs().amax(-1) / 127
+    widened = x.double() * smooth.double().repeat_interleave(torch.tensor([2, 4]), 0)
+    expected = widened.abs().amax(-1) / 127
     check_near(scale, expected, 1)
-    check_integers(y, wide / expected.unsqueeze(-1), -128, 127)
+    check_integers(y, widened / expected.unsqueeze(-1), -128, 127)
 
 
 @pytest.mark.parametrize("dtype", VALUES, ids=str)
 def test_dynamic_quant_asymmetric(dtype):
     x = values(5, 16, dtype=dtype)
     y, scale, offset = OPS.npu_dynamic_quant_asymmetric(x.npu())
-    wide = x.double()
-    by = (wide.amax(-1) - wide.amin(-1)) / 255
-    shift = 127 - wide.amax(-1) / by
+    widened = x.double()
+    by = (widened.amax(-1) - widened.amin(-1)) / 255
+    shift = 127 - widened.amax(-1) / by
     check_near(scale, by, 1)
     check_near(offset, shift, 256)
-    exact = wide / by.unsqueeze(-1) + shift.unsqueeze(-1)
+    exact = widened / by.unsqueeze(-1) + shift.unsqueeze(-1)
     assert (
         (y.cpu().double() - exact).abs() <= 0.5 + 256 * 8 * torch.finfo(torch.float32).eps
     ).all()
 
 
 @pytest.mark.parametrize("out", [torch.int8, *VALUES], ids=str)
-@pytest.mark.parametrize("form", ["plain", "packed", "rows", "whole bias", "transposed"])
-def test_quant_matmul(form, out):
+@pytest.mark.parametrize("variant", ["plain", "packed", "rows", "whole bias", "transposed"])
+def test_quant_matmul(variant, out):
     x1, x2, scale = int8(2, 3, 40), int8(40, 5), values(5) / 512
     given = {"output_dtype": out}
     exact = x1.double() @ x2.double()
-    if form == "whole bias":
+    if variant == "whole bias":
         given["bias"] = torch.arange(5, dtype=torch.int32)
         exact = exact + given["bias"].double()
     exact = exact * scale.double()
-    if form == "rows":
+    if variant == "rows":
         given["pertoken_scale"] = values(3).abs()
         given["bias"] = values(5)
         exact = exact * given["pertoken_scale"].double().unsqueeze(-1) + given["bias"].double()
-    if form == "packed":
+    if variant == "packed":
         offset = values(5)
         exact = exact + offset.double()
         packed = OPS.npu_trans_quant_param(scale.npu(), offset.npu())
         assert packed.dtype == torch.int64
-    right = x2.npu() if form != "transposed" else x2.T.contiguous().npu().T
-    factors = packed if form == "packed" else scale.npu()
+    right = x2.npu() if variant != "transposed" else x2.T.contiguous().npu().T
+    factors = packed if variant == "packed" else scale.npu()
     given = {k: v.npu() if isinstance(v, torch.Tensor) else v for k, v in given.items()}
     got = OPS.npu_quant_matmul(x1.npu(), right, factors, **given)
     assert (got.dtype, got.shape) == (out, (2, 3, 5))

@@ -49,16 +49,16 @@ def layer(request: pytest.FixtureRequest) -> nn.Module:
     """A layer whose weights are packed."""
     torch.manual_seed(0)
     make, _, _ = LAYERS[request.param]
-    made = make().npu()
-    made.kind = request.param
+    created = make().npu()
+    created.kind = request.param
     torch.npu.empty_cache()  # after memory was exhausted, more is cached again once half of it is free
     before = packed_bytes()
-    assert_right(made)
+    assert_right(created)
     if packed_bytes() == before:
         pytest.skip(
             "nothing is packed: this CPU's kernels take weights as they lie, or another process got this memory"
         )
-    return made
+    return created
 
 
 def assert_right(layer: nn.Module) -> None:
@@ -162,12 +162,12 @@ def test_a_write_invalidates_the_packed_copy(layer, way):
 def large_layer() -> nn.Module:
     """A convolution whose filter each call transforms: nothing is packed for later."""
     torch.manual_seed(0)
-    made = nn.Conv2d(LARGE, LARGE, 3, padding=1).npu()
-    made.kind = "large convolution"
+    created = nn.Conv2d(LARGE, LARGE, 3, padding=1).npu()
+    created.kind = "large convolution"
     before = packed_bytes()
-    assert_right(made)
+    assert_right(created)
     assert packed_bytes() == before
-    return made
+    return created
 
 
 @pytest.mark.parametrize("way", WRITES)

@@ -139,12 +139,12 @@ def test_distributions_are_drawn_on_the_device(name, dtype):
     assert explanation.routes() == {"aclnn": 1}
     assert explanation.synchronizations == 0
     mean, deviation = MOMENTS[name]
-    wide = x.double()
+    widened = x.double()
     # Six standard errors, and one rounding of the type per number.
     rounding = 0 if dtype == torch.int32 else torch.finfo(dtype).eps
     bound = 6 * deviation / x.numel() ** 0.5 + rounding * (abs(mean) + deviation)
-    assert abs(wide.mean().item() - mean) < bound
-    assert abs(wide.std().item() / deviation - 1) < 6 / x.numel() ** 0.5 * 3 + rounding
+    assert abs(widened.mean().item() - mean) < bound
+    assert abs(widened.std().item() / deviation - 1) < 6 / x.numel() ** 0.5 * 3 + rounding
     torch.manual_seed(4)
     again = DRAWS[name](torch.empty_like(x))
     assert torch.equal(again, x)

@@ -59,10 +59,10 @@ def test_a_slow_stream_does_not_delay_blocks_of_another_stream():
 
 
 def test_priorities_are_kept():
-    least, greatest = torch.npu.Stream.priority_range()
-    assert least == 0 > greatest
-    assert [torch.npu.Stream(priority=p).priority for p in (0, -1, greatest)] == [0, -1, greatest]
-    assert torch.npu.Stream(priority=greatest - 1).priority == greatest
+    least, highest = torch.npu.Stream.priority_range()
+    assert least == 0 > highest
+    assert [torch.npu.Stream(priority=p).priority for p in (0, -1, highest)] == [0, -1, highest]
+    assert torch.npu.Stream(priority=highest - 1).priority == highest
     assert torch.npu.Stream(priority=1).priority == least
     assert torch.npu.default_stream().priority == torch.npu.Stream().priority == 0
     with torch.npu.stream(torch.npu.Stream(priority=-2)):

@@ -56,13 +56,14 @@ void use_stream(c10::Stream stream) { static_cast<void>(NPUStream(stream)); }
 
 // The program's own stream.
 bool external_stream() {
-  aclrtStream made = nullptr;
-  NPU_CHECK_ERROR(aclrtCreateStream(&made));
-  const NPUStream stream = c10_npu::getStreamFromExternal(made, c10_npu::current_device());
-  const bool is_kept = stream.stream() == made && stream == c10_npu::getStreamFromExternal(made, stream.device_index());
+  aclrtStream result = nullptr;
+  NPU_CHECK_ERROR(aclrtCreateStream(&result));
+  const NPUStream stream = c10_npu::getStreamFromExternal(result, c10_npu::current_device());
+  const bool is_kept =
+      stream.stream() == result && stream == c10_npu::getStreamFromExternal(result, stream.device_index());
   stream.synchronize();
   const bool is_idle = stream.query();
-  NPU_CHECK_ERROR(aclrtDestroyStream(made));
+  NPU_CHECK_ERROR(aclrtDestroyStream(result));
   return is_kept && is_idle;
 }
 
@@ -323,9 +324,9 @@ at::Tensor swiglu(const at::Tensor& x) { return at_npu::native::custom_ops::npu_
 
 std::tuple<at::Tensor, int64_t, int64_t> formats(const at::Tensor& x, int64_t format) {
   namespace ops = at_npu::native::custom_ops;
-  at::Tensor made = ops::npu_format_cast(x, format);
-  const int64_t found = ops::get_npu_format(made);
-  at::Tensor back = ops::npu_format_cast(made, x);
+  at::Tensor result = ops::npu_format_cast(x, format);
+  const int64_t found = ops::get_npu_format(result);
+  at::Tensor back = ops::npu_format_cast(result, x);
   at::Tensor storage = ops::empty_with_format({2 * x.numel()}, x.scalar_type(), std::nullopt, x.device());
   storage.zero_();
   ops::npu_change_data_ptr(back, storage, x.numel());

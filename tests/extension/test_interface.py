@@ -233,10 +233,10 @@ def test_tensors_and_a_scalar(ops):
 def test_lists(ops):
     a, b = npu(2, 3), npu(4, 3)
     assert ops.cat([a, b], 0, [6, 3]).equal(torch.cat([a, b]))
-    for made, before, number in zip(
+    for created, before, number in zip(
         ops.add_each([a, b], [1.5, -2.0]), (a, b), (1.5, -2), strict=True
     ):
-        assert made.equal(before + number)
+        assert created.equal(before + number)
 
 
 def test_an_array_a_boolean_and_a_data_type(ops):
@@ -298,9 +298,9 @@ def test_formats(ops, monkeypatch):
     blocked = torch_npu.npu_format_cast(x, torch_npu.Format.NC1HWC0)
     assert ops.storage_sizes(blocked) == [2, 2, 4, 4, 16]
     assert ops.storage_sizes(x) == [2, 20, 4, 4]
-    made = ops.cast_in_format(blocked)
-    assert torch_npu.get_npu_format(made) == torch_npu.Format.NC1HWC0
-    assert made.equal(x.relu())
+    created = ops.cast_in_format(blocked)
+    assert torch_npu.get_npu_format(created) == torch_npu.Format.NC1HWC0
+    assert created.equal(x.relu())
     assert ops.add(blocked, blocked, 1).equal(2 * x)
 
 

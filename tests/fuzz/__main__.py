@@ -25,12 +25,12 @@ def recorded_calls() -> Path:
     wanted = {"entries": sorted(entries()), "source": source()}
     FOLDER.mkdir(parents=True, exist_ok=True)
     file = FOLDER / f"calls-{torch.__version__}.pt"
-    made_of = FOLDER / "recorded.json"
-    if file.exists() and made_of.exists() and json.loads(made_of.read_text()) == wanted:
+    output_of = FOLDER / "recorded.json"
+    if file.exists() and output_of.exists() and json.loads(output_of.read_text()) == wanted:
         return file
     print("recording calls of PyTorch's own cases", flush=True)
     torch.save(record(set(wanted["entries"])), file)
-    made_of.write_text(json.dumps(wanted))
+    output_of.write_text(json.dumps(wanted))
     return file
 
 

@@ -225,9 +225,9 @@ class _Mutation:
                 return choose.choice(numbers.EXTENTS)
             return value + choose.choice((-1, 1)) if choose.random() < 0.15 else value
         if kind.startswith("List[int") and value and self._is_extreme():
-            place = choose.randrange(len(value))
+            location = choose.randrange(len(value))
             return [
-                choose.choice(numbers.EXTENTS) if i == place else v for i, v in enumerate(value)
+                choose.choice(numbers.EXTENTS) if i == location else v for i, v in enumerate(value)
             ]
         return value
 
@@ -237,9 +237,9 @@ class _Mutation:
 
     def _tensor(self, argument, t: torch.Tensor) -> torch.Tensor:
         written = argument.alias_info is not None and argument.alias_info.is_write
-        place = argument.name in _PLACES and not t.is_floating_point()
-        t = self._indices(t) if place else self._values(t, written, argument.name in _MASKS)
-        fixed = written or place or self.operator in _BUFFERED
+        location = argument.name in _PLACES and not t.is_floating_point()
+        t = self._indices(t) if location else self._values(t, written, argument.name in _MASKS)
+        fixed = written or location or self.operator in _BUFFERED
         choose = self.choose if self.layout is None else random.Random(self.layout)
         return layouts.laid_out(t, choose, may_repeat=not fixed)
 

@@ -338,7 +338,7 @@ KNOWN: dict[str, tuple[Callable[[Drawn], bool], str]] = {
 }
 
 # Operators whose CPU kernels read or write tensors with gaps as if they were dense; npu gives them dense copies
-# (dense_on_cpu and dense_lists_on_cpu in the YAML). tests/schemas/test_strides.py finds and proves them.
+# (cpu_reads_dense and cpu_reads_dense_lists in the YAML). tests/schemas/test_strides.py finds and proves them.
 IGNORES_STRIDES = {
     "_fused_adagrad_": "all lists are read and written as if they were dense",
     "_fused_adam_": "all lists are read and written as if they were dense",

@@ -33,8 +33,8 @@ def sliced(t: torch.Tensor, choose: random.Random) -> torch.Tensor:
     d, step = choose.randrange(t.dim()), choose.choice((2, 3))
     sizes = list(t.shape)
     sizes[d] = sizes[d] * step + 1
-    wide = t.new_zeros(sizes)
-    view = wide.narrow(d, 1, sizes[d] - 1)[(slice(None),) * d + (slice(None, None, step),)]
+    widened = t.new_zeros(sizes)
+    view = widened.narrow(d, 1, sizes[d] - 1)[(slice(None),) * d + (slice(None, None, step),)]
     return view.copy_(t)
 
 

@@ -56,25 +56,25 @@ def floating(
     largest."""
     kind = choose.randrange(7)
     shape, dtype = t.shape, t.dtype
-    wide = torch.randn(shape, generator=generator, dtype=torch.float64)
+    widened = torch.randn(shape, generator=generator, dtype=torch.float64)
     if kind == 1:  # ties in rounding
         return (torch.randint(-9, 10, shape, generator=generator) * 0.5).to(dtype)
     if kind == 2:  # between two numbers of a narrower type
-        return (wide * (1 + 2.0**-9)).to(torch.bfloat16).to(dtype) * (1 + 2.0**-8)
+        return (widened * (1 + 2.0**-9)).to(torch.bfloat16).to(dtype) * (1 + 2.0**-8)
     if kind == 3:
-        return (wide * 10.0 ** choose.randrange(-6, 4)).to(dtype)
+        return (widened * 10.0 ** choose.randrange(-6, 4)).to(dtype)
     if kind == 4:
-        return wide.abs().to(dtype)
-    made = wide.to(dtype)
-    if kind == 5 and made.numel():  # a few extremes among ordinary numbers
+        return widened.abs().to(dtype)
+    result = widened.to(dtype)
+    if kind == 5 and result.numel():  # a few extremes among ordinary numbers
         ends = [0.0, -0.0, torch.finfo(dtype).tiny]
         if extremes:
             ends += [math.inf, -math.inf, math.nan, torch.finfo(dtype).max]
-        flat = made.reshape(-1)
+        flat = result.reshape(-1)
         for _ in range(choose.randrange(1, 4)):
             flat[choose.randrange(flat.numel())] = choose.choice(ends)
         return flat.reshape(shape)
-    return made
+    return result
 
 
 def integral(t: torch.Tensor, choose: random.Random, generator: torch.Generator) -> torch.Tensor:

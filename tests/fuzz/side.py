@@ -67,7 +67,7 @@ def answer(drawer: Drawer, name: Name, actual: list | None) -> tuple:
     """``("results", …)`` or ``("refused", text)`` for a draw; ``("verdict", text)`` for npu's results of a draw."""
     call = drawer.draw(name)
     if actual is not None:
-        from fuzz.verdict import (
+        from fuzz.outcome import (
             verdict,
         )  # PyTorch's list of OpInfos takes seconds to load, and the other process does not need it
 

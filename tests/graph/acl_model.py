@@ -89,10 +89,10 @@ def compile_model(onnx_model: bytes) -> bytes:
     """A serialized model of ONNX as the bytes of a .om."""
     text = ctypes.create_string_buffer(onnx_model, len(onnx_model))
     source = _File(ctypes.cast(text, ctypes.c_void_p), len(onnx_model))
-    made = _File()
-    call(engine().softnpuCompileModel(ctypes.byref(source), ctypes.byref(made)))
-    compiled = ctypes.string_at(made.data, made.bytes)
-    engine().softnpuReleaseModelFile(ctypes.byref(made))
+    result = _File()
+    call(engine().softnpuCompileModel(ctypes.byref(source), ctypes.byref(result)))
+    compiled = ctypes.string_at(result.data, result.bytes)
+    engine().softnpuReleaseModelFile(ctypes.byref(result))
     return compiled
 
 
@@ -193,12 +193,12 @@ class Model:
     def run(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Runs the model once."""
         given = Dataset(self.sizes("Input"))
-        made = Dataset(self.sizes("Output"))
+        result = Dataset(self.sizes("Output"))
         for memory, array in zip(given.memory, inputs, strict=True):
             assert memory.size == array.nbytes, f"{memory.size} bytes, the array has {array.nbytes}"
             memory.write(array)
-        call(acl().aclmdlExecute(self.id, given.handle, made.handle))
+        call(acl().aclmdlExecute(self.id, given.handle, result.handle))
         return [
             memory.read(self.dtype("Output", i), self.dims("Output", i))
-            for i, memory in enumerate(made.memory)
+            for i, memory in enumerate(result.memory)
         ]

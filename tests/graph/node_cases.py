@@ -80,20 +80,20 @@ def compare(actual: np.ndarray, expected: np.ndarray, case: TestCase) -> str:
         return f"{list(actual.shape)}, where {list(expected.shape)} is expected"
     if actual.dtype.kind in "biu":
         return "" if np.array_equal(actual, expected) else "other integers"
-    wide = [
+    widened = [
         torch.from_numpy(np.array(array if array.dtype.kind == "c" else array.astype(np.float64)))
         for array in (actual, expected)
     ]
     # Elements of a transform are sums of all elements: one is as exact as the largest of them.
     is_sum = "dft" in case.name or "stft" in case.name
-    largest = float(wide[1].abs().max()) if is_sum else 0.0
+    largest = float(widened[1].abs().max()) if is_sum else 0.0
     atol = max(case.atol, _ROUNDINGS * float(np.finfo(np.float32).eps) * largest)
     rtol = (
         case.rtol
         if actual.dtype.kind == "c"
         else max(case.rtol, _ROUNDINGS * float(finfo(actual.dtype).eps))
     )
-    found = accuracy.compare(*wide, Tolerance(rtol, atol))
+    found = accuracy.compare(*widened, Tolerance(rtol, atol))
     return "" if found.is_close else str(found)
 
 

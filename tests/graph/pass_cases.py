@@ -489,10 +489,10 @@ CASES = (
         for order in range(3)
     }
     | {
-        f"rms norm {form}": Case(
+        f"rms norm {variant}": Case(
             "rms-norm",
             model_of(
-                rms_norm_of(form == "divided"),
+                rms_norm_of(variant == "divided"),
                 {"x": [4, 6, 32]},
                 {"y": [4, 6, 32]},
                 LAST | {"unit": np.float32(1)},
@@ -502,6 +502,6 @@ CASES = (
             {"ReduceMean": 0, "softnpuRmsNorm": 1, "Mul": 0, "Add": 0},
             length=32,
         )
-        for form in ("divided", "multiplied")
+        for variant in ("divided", "multiplied")
     }
 )

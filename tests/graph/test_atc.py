@@ -17,7 +17,7 @@ ATC = LIB.parent / "cann" / "bin" / "atc"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     """Has m.onnx: relu(x) and its negative for x [batch, 3]; and bad.onnx, whose operator there is not."""
-    place = tmp_path_factory.mktemp("atc")
+    location = tmp_path_factory.mktemp("atc")
     x, y, z = (
         helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", 3]) for name in "xyz"
     )
@@ -28,11 +28,11 @@ def folder(tmp_path_factory) -> Path:
     opset = [helper.make_opsetid("", 17)]
     onnx.save(
         helper.make_model(helper.make_graph(nodes, "g", [x], [y, z]), opset_imports=opset),
-        place / "m.onnx",
+        location / "m.onnx",
     )
     bad = helper.make_graph([helper.make_node("ImageDecoder", ["x"], ["y"])], "g", [x], [y])
-    onnx.save(helper.make_model(bad, opset_imports=opset), place / "bad.onnx")
-    return place
+    onnx.save(helper.make_model(bad, opset_imports=opset), location / "bad.onnx")
+    return location
 
 
 def atc(folder: Path, *options: str, fails: bool = False) -> str:
@@ -73,8 +73,8 @@ def test_mode_3_checks_operators(folder):
     report = json.loads((folder / "check_result.json").read_text())
     assert report["result"] == "success"
     assert report["operators"][0] == {"domain": "", "type": "Neg", "nodes": 1}
-    said = atc(folder, "--mode=3", "--model=bad.onnx", "--check_report=bad.json", fails=True)
-    assert "operators are missing, see bad.json" in said
+    message = atc(folder, "--mode=3", "--model=bad.onnx", "--check_report=bad.json", fails=True)
+    assert "operators are missing, see bad.json" in message
     report = json.loads((folder / "bad.json").read_text())
     assert report["result"] == "failed"
     assert "ai.onnx.ImageDecoder (version 17, 1 node)" in report["reason"]
@@ -82,13 +82,13 @@ def test_mode_3_checks_operators(folder):
 
 def test_mode_6_shows_a_model(folder):
     compiled(folder, "shown", "--input_shape=x:2,3")
-    said = atc(folder, "--mode=6", "--om=shown.om")
-    assert "model: g, 2 operators" in said
-    assert "input x: float32[2, 3]" in said
+    message = atc(folder, "--mode=6", "--om=shown.om")
+    assert "model: g, 2 operators" in message
+    assert "input x: float32[2, 3]" in message
     compiled(folder, "list", "--input_shape=x:-1,3", "--dynamic_batch_size=1,4")
-    said = atc(folder, "--mode=6", "--om=list.om")
-    assert "list of sizes: [[1], [4]]" in said
-    assert "input x: float32[-1, 3]" in said
+    message = atc(folder, "--mode=6", "--om=list.om")
+    assert "list of sizes: [[1], [4]]" in message
+    assert "input x: float32[-1, 3]" in message
     (folder / "no.om").write_bytes(b"nothing")
     assert "this is no compiled model" in atc(folder, "--mode=6", "--om=no.om", fails=True)
 
@@ -110,10 +110,10 @@ def test_output_types(folder):
     np.testing.assert_array_equal(y, np.maximum(x, 0))
     np.testing.assert_array_equal(z, -np.maximum(x, 0))
     options = ("--model=m.onnx", "--framework=5", "--output=n", "--input_shape=x:2,3")
-    said = atc(folder, *options, "--output_type=FP8", fails=True)
-    assert "FP32, FP16, UINT8 or INT8" in said
-    said = atc(folder, *options, "--output_type=magic:0:FP16", fails=True)
-    assert "--output_type: the model has no node magic" in said
+    message = atc(folder, *options, "--output_type=FP8", fails=True)
+    assert "FP32, FP16, UINT8 or INT8" in message
+    message = atc(folder, *options, "--output_type=magic:0:FP16", fails=True)
+    assert "--output_type: the model has no node magic" in message
 
 
 def test_ranges_of_sizes(folder):
@@ -136,7 +136,7 @@ def test_ranges_of_sizes(folder):
 
 @pytest.mark.parametrize("sizes", ["x:2,4", "x:2", "x:-1,3,3", "z:2,3"])
 def test_wrong_sizes_name_the_inputs(folder, sizes):
-    said = atc(
+    message = atc(
         folder,
         "--model=m.onnx",
         "--framework=5",
@@ -144,7 +144,7 @@ def test_wrong_sizes_name_the_inputs(folder, sizes):
         f"--input_shape={sizes}",
         fails=True,
     )
-    assert "inputs are x:batch,3 (float)" in said
+    assert "inputs are x:batch,3 (float)" in message
 
 
 def image_model(folder: Path, channels: int) -> None:

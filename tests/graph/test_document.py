@@ -34,13 +34,13 @@ def test_the_example(tmp_path, monkeypatch):
     )
     assert done.stdout.endswith("ATC run success\n")
     name, *words = program.split()
-    said = subprocess.run(
+    message = subprocess.run(
         [ROOT / "build" / "examples" / "acl" / name, *words],
         capture_output=True,
         text=True,
         check=True,
     ).stdout
-    label, *numbers = said.split()
+    label, *numbers = message.split()
     assert label == "y:"
     # Both print 4 decimals or 6 digits of float32.
     assert [float(number) for number in numbers] == pytest.approx(expected, abs=1e-4)

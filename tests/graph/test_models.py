@@ -242,10 +242,10 @@ def test_damaged_files_are_errors(small):
         with pytest.raises(AclError, match=r"truncated|no compiled model|damaged"):
             Model(small[:size] or b"\0")
     random = np.random.default_rng(0)
-    for place in [*range(0, 12, 3), 184, *random.integers(256, len(small), 60)]:
+    for location in [*range(0, 12, 3), 184, *random.integers(256, len(small), 60)]:
         damaged = bytearray(small)
-        damaged[place] ^= 1 << random.integers(8)
-        if place in (3 * 2, 9):  # the header's version, which is not read
+        damaged[location] ^= 1 << random.integers(8)
+        if location in (3 * 2, 9):  # the header's version, which is not read
             continue
         with pytest.raises(AclError):
             Model(bytes(damaged))
@@ -261,8 +261,8 @@ def test_hostile_graphs_are_errors(small):
     outcomes = {"loads": 0, "error": 0}
     for _ in range(150):
         hostile = bytearray(small)
-        for place in random.integers(256, len(small), random.integers(1, 4)):
-            hostile[place] = random.integers(256)
+        for location in random.integers(256, len(small), random.integers(1, 4)):
+            hostile[location] = random.integers(256)
         hostile[12:28] = b"%016x" % hash_of(bytes(hostile[256:]))
         try:
             model = Model(bytes(hostile))
@@ -406,12 +406,12 @@ def test_tensors_of_more_than_2_gib():
     model = Model(compiled(nodes, sizes, {"y": [3]}, last))
     try:
         assert model.sizes("Input") == [(1 << 31) + 12]
-        given, made = Dataset(model.sizes("Input")), Dataset(model.sizes("Output"))
+        given, result = Dataset(model.sizes("Input")), Dataset(model.sizes("Output"))
         tail = np.array([1, 2, 3], np.float32)
         address = ctypes.c_void_p(given.memory[0].address.value + (1 << 31))
         call(acl().aclrtMemcpy(address, 12, ctypes.c_void_p(tail.ctypes.data), 12, 1))
-        call(acl().aclmdlExecute(model.id, given.handle, made.handle))
-        np.testing.assert_array_equal(made.memory[0].read(np.dtype(np.float32), [3]), -tail)
+        call(acl().aclmdlExecute(model.id, given.handle, result.handle))
+        np.testing.assert_array_equal(result.memory[0].read(np.dtype(np.float32), [3]), -tail)
     finally:
         model.close()
 

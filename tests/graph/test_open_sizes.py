@@ -76,33 +76,33 @@ def test_any_sizes(path):
     assert (model.sizes("Input"), model.sizes("Output")) == ([0], [0])
     for dims in [(1, 2, 3), (4, 5, 3), (1, 2, 3), *((1, n, 3) for n in range(1, 12))]:
         x = image(*dims)
-        given, made = Dataset([x.nbytes]), Dataset([x.nbytes // 3 * 4])
+        given, result = Dataset([x.nbytes]), Dataset([x.nbytes // 3 * 4])
         given.memory[0].write(x)
         sizes = (ctypes.c_int64 * 3)(*dims)
         desc = ctypes.c_void_p(acl().aclCreateTensorDesc(0, 3, sizes, 2))
         call(acl().aclmdlSetDatasetTensorDesc(given.handle, desc, ctypes.c_size_t(0)))
         acl().aclDestroyTensorDesc(desc)
-        call(acl().aclmdlExecute(model.id, given.handle, made.handle))
-        assert output_dims(made) == [*dims[:2], 4]
-        actual = made.memory[0].read(np.dtype(np.float32), [*dims[:2], 4])
+        call(acl().aclmdlExecute(model.id, given.handle, result.handle))
+        assert output_dims(result) == [*dims[:2], 4]
+        actual = result.memory[0].read(np.dtype(np.float32), [*dims[:2], 4])
         np.testing.assert_allclose(actual, expected(x), rtol=1e-5)
     bare = Dataset([36])  # without sizes
     with pytest.raises(AclError, match=r"input 0 \(x\) does not have the sizes"):
-        call(acl().aclmdlExecute(model.id, bare.handle, made.handle))
+        call(acl().aclmdlExecute(model.id, bare.handle, result.handle))
     model.close()
 
 
 def run_with_sizes(model: Model, x: np.ndarray, columns: int) -> np.ndarray:
     """A run of a model of one input and one output [.., columns] with the sizes of ``x``."""
     acl().aclCreateTensorDesc.restype = ctypes.c_void_p
-    given, made = Dataset([x.nbytes]), Dataset([x.nbytes // x.shape[-1] * columns])
+    given, result = Dataset([x.nbytes]), Dataset([x.nbytes // x.shape[-1] * columns])
     given.memory[0].write(x)
     sizes = (ctypes.c_int64 * x.ndim)(*x.shape)
     desc = ctypes.c_void_p(acl().aclCreateTensorDesc(0, x.ndim, sizes, 2))
     call(acl().aclmdlSetDatasetTensorDesc(given.handle, desc, ctypes.c_size_t(0)))
     acl().aclDestroyTensorDesc(desc)
-    call(acl().aclmdlExecute(model.id, given.handle, made.handle))
-    return made.memory[0].read(np.dtype(np.float32), [*x.shape[:-1], columns])
+    call(acl().aclmdlExecute(model.id, given.handle, result.handle))
+    return result.memory[0].read(np.dtype(np.float32), [*x.shape[:-1], columns])
 
 
 def test_data_in_other_files(path, tmp_path):
@@ -162,16 +162,16 @@ def test_a_list_of_batches(path):
             model.desc, b"ascend_mbatch_shape_data", ctypes.byref(index)
         )
     )
-    given, made = Dataset(model.sizes("Input")), Dataset(model.sizes("Output"))
+    given, result = Dataset(model.sizes("Input")), Dataset(model.sizes("Output"))
     for batch in (4, 1):
         x = image(batch, 2, 3)
         given.memory[0].write(x)
         call(acl().aclmdlSetDynamicBatchSize(model.id, given.handle, index, ctypes.c_uint64(batch)))
-        call(acl().aclmdlExecute(model.id, given.handle, made.handle))
+        call(acl().aclmdlExecute(model.id, given.handle, result.handle))
         dims = Dims()
         call(acl().aclmdlGetCurOutputDims(model.desc, ctypes.c_size_t(0), ctypes.byref(dims)))
         assert list(dims.dims[: dims.dim_count]) == [batch, 2, 4]
-        actual = made.memory[0].read(np.dtype(np.float32), [batch, 2, 4])
+        actual = result.memory[0].read(np.dtype(np.float32), [batch, 2, 4])
         np.testing.assert_allclose(actual, expected(x), rtol=1e-5)
     with pytest.raises(AclError, match=r"not in the list that the model was compiled with: 1; 4"):
         call(acl().aclmdlSetDynamicBatchSize(model.id, given.handle, index, ctypes.c_uint64(2)))
@@ -196,7 +196,7 @@ def test_a_list_of_all_open_sizes(path):
     entries = (Dims * 2)()
     call(acl().aclmdlGetInputDynamicDims(model.desc, ctypes.c_size_t(2**64 - 1), entries, count))
     assert [list(entry.dims[: entry.dim_count]) for entry in entries] == [[1, 2, 3], [3, 5, 3]]
-    given, made = Dataset(model.sizes("Input")), Dataset(model.sizes("Output"))
+    given, result = Dataset(model.sizes("Input")), Dataset(model.sizes("Output"))
     for entry in entries:
         x = image(*entry.dims[:3])
         given.memory[0].write(x)
@@ -205,7 +205,7 @@ def test_a_list_of_all_open_sizes(path):
                 model.id, given.handle, ctypes.c_size_t(1), ctypes.byref(entry)
             )
         )
-        call(acl().aclmdlExecute(model.id, given.handle, made.handle))
-        actual = made.memory[0].read(np.dtype(np.float32), [*x.shape[:2], 4])
+        call(acl().aclmdlExecute(model.id, given.handle, result.handle))
+        actual = result.memory[0].read(np.dtype(np.float32), [*x.shape[:2], 4])
         np.testing.assert_allclose(actual, expected(x), rtol=1e-5)
     model.close()

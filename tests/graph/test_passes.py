@@ -191,9 +191,9 @@ def test_runs_with_other_buffers(tmp_path):
     inputs = [normal(2, 3, 8, 8) for _ in range(6)]
     expected = [run(compiled(model, tmp_path, "--passes_off=all").om, [x])[0] for x in inputs]
     given = [Dataset(loaded.sizes("Input")) for _ in range(3)]
-    made = [Dataset(loaded.sizes("Output")) for _ in range(2)]
+    result = [Dataset(loaded.sizes("Output")) for _ in range(2)]
     for i, x in enumerate(inputs):
-        source, target = given[i % 3], made[i % 2]
+        source, target = given[i % 3], result[i % 2]
         source.memory[0].write(x)
         call(acl().aclmdlExecute(loaded.id, source.handle, target.handle))
         got = target.memory[0].read(np.dtype(np.float32), [2, 4, 6, 6])

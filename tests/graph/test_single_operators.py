@@ -127,14 +127,14 @@ def numbers(*shape: int, dtype: type = np.float32) -> np.ndarray:
 
 
 def test_names_of_files(tmp_path):
-    said = atc(
+    message = atc(
         tmp_path,
         [
             operator("Mul", [tensor(2, 8), tensor(8, dtype="half")], [tensor(2, 8)]),
             operator("Relu", [tensor(1, 3, 2, 2, format_="NCHW")], [tensor(1, 3, 2, 2)]),
         ],
     )
-    assert said.endswith("ATC run success\n")
+    assert message.endswith("ATC run success\n")
     assert sorted(path.name for path in (tmp_path / "models").iterdir()) == [
         "0_Mul_0_2_2_8_1_2_8_0_2_2_8.om",
         "1_Relu_0_0_1_3_2_2_0_2_1_3_2_2.om",

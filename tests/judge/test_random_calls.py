@@ -9,10 +9,10 @@ import torch
 from fuzz import layouts
 from fuzz.draw import Drawer, Drawn, Name
 from fuzz.kinds import _TABLE, kind_of_operator
+from fuzz.outcome import verdict
 from fuzz.recorded import _OWN, UNRECORDED, entries
 from fuzz.run import MISREADS, results, run
 from fuzz.side import CpuSide, answer, layout_problems, packed, unpacked
-from fuzz.verdict import verdict
 
 from torch_npu.accuracy import Kind
 
@@ -177,8 +177,8 @@ def test_a_cpu_that_misreads_strides_is_reported(monkeypatch):
         result, given = results(drawn, args, kwargs)
         return [result + 1, given]
 
-    monkeypatch.setattr("fuzz.verdict.run", misread)
-    monkeypatch.setattr("fuzz.verdict.results", misread_in_double)
+    monkeypatch.setattr("fuzz.outcome.run", misread)
+    monkeypatch.setattr("fuzz.outcome.results", misread_in_double)
     assert verdict("exp", call, list(right)).startswith(MISREADS)
     wrong = [right[0] + 2, right[1]]
     assert not verdict("exp", call, wrong).startswith(MISREADS)
@@ -238,9 +238,9 @@ def calls(tmp_path_factory):
 
 @pytest.fixture
 def side(calls):
-    made = CpuSide(calls)
-    yield made
-    made.close()
+    created = CpuSide(calls)
+    yield created
+    created.close()
 
 
 def test_a_crashed_process_loses_one_draw(side):

@@ -7,7 +7,7 @@ START = "import torch\nfrom torch_npu.contrib import transfer_to_npu\n"
 
 
 def test_factories_make_tensors_on_npu():
-    made = output(
+    created = output(
         START
         + """
 import numpy
@@ -45,7 +45,7 @@ assert torch.cuda.is_available() and torch.cuda.device_count() == torch.npu.devi
 print("made")
 """
     )
-    assert made.endswith("made")
+    assert created.endswith("made")
 
 
 def test_torch_device_is_pytorchs():

@@ -45,8 +45,8 @@ class UNetBlock(nn.Module):
         y = self.conv1(F.silu(self.norm1(x))) + time[:, :, None, None]
         y = x + self.conv2(F.silu(self.norm2(y)))
         deep = self._attend(self.down(y))
-        wide = F.interpolate(deep, scale_factor=2.0, mode="nearest")
-        return self.up(torch.cat((wide, y), 1))
+        widened = F.interpolate(deep, scale_factor=2.0, mode="nearest")
+        return self.up(torch.cat((widened, y), 1))
 
 
 class Recurrent(nn.Module):

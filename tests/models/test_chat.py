@@ -37,9 +37,9 @@ def answer(one, question):
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_greedy_answers_are_the_cpus(on_npu, on_cpu, question):
-    said = answer(on_npu, question)
-    assert said
-    assert said == answer(on_cpu, question)
+    message = answer(on_npu, question)
+    assert message
+    assert message == answer(on_cpu, question)
 
 
 def test_logits_are_the_cpus(on_npu, on_cpu):
@@ -95,9 +95,9 @@ def claim_many_tensors(data):
 @pytest.mark.parametrize("change", [truncate, spoil_magic, claim_many_tensors, lambda _: None])
 def test_a_damaged_file_is_one_line(tmp_path, capsys, change):
     assert chat.main(["--model", str(damaged(tmp_path, change))]) == 1
-    said = capsys.readouterr().err.strip().splitlines()
-    assert said[-1].startswith("chat: ")
-    assert "model.gguf" in said[-1]
+    message = capsys.readouterr().err.strip().splitlines()
+    assert message[-1].startswith("chat: ")
+    assert "model.gguf" in message[-1]
 
 
 def test_a_missing_file_is_one_line(tmp_path, capsys):

@@ -46,10 +46,10 @@ def prompts(loaded, request):
 def expected(loaded, prompts):
     def continued(prompt):
         given = torch.tensor([prompt])
-        made = loaded.model.generate(
+        result = loaded.model.generate(
             given, attention_mask=torch.ones_like(given), max_new_tokens=TOKENS, do_sample=False
         )
-        return made[0, len(prompt) :].tolist()
+        return result[0, len(prompt) :].tolist()
 
     return [continued(prompt) for prompt in prompts]
 
@@ -59,8 +59,8 @@ def test_prompts_at_once_are_continued_as_by_transformers(
     model, loaded, prompts, expected, captures
 ):
     one = generate.Generator(model, captures=captures)
-    made = one.generate(prompts, TOKENS, loaded.tokenizer.eos_token_id)
-    assert made == expected
+    result = one.generate(prompts, TOKENS, loaded.tokenizer.eos_token_id)
+    assert result == expected
 
 
 def test_logits_are_the_cpus(model, loaded, prompts):
@@ -148,8 +148,8 @@ def test_negative_logarithms_are_transformers(model, loaded, words):
 
 
 @pytest.mark.parametrize(("form", "bits"), [("w8a16", 8), ("w4a16", 4)])
-def test_quantized_weights_are_what_they_stand_for(loaded, words, form, bits):
-    quantized = quantize(from_transformers(loaded.model), form)
+def test_quantized_weights_are_what_they_stand_for(loaded, words, variant, bits):
+    quantized = quantize(from_transformers(loaded.model), variant)
     plain = from_transformers(loaded.model)
     for name, module in quantized.named_modules():
         if not isinstance(module, WeightOnly):
@@ -182,6 +182,6 @@ def test_eight_bits_of_both_change_little(loaded, model, words):
 
 
 @pytest.mark.parametrize(("form", "says"), [("w2a16", "'w2a16'"), ("", "''")])
-def test_other_forms_are_refused(model, form, says):
+def test_other_forms_are_refused(model, variant, says):
     with pytest.raises(ValueError, match=f"the form is {says}"):
-        quantize(model, form)
+        quantize(model, variant)

@@ -38,8 +38,8 @@ class Residual(nn.Module):
 def residual_network() -> nn.Module:
     """Three stages of residual blocks, from 32 channels to 128, and a classifier."""
     layers: list[nn.Module] = [nn.Conv2d(3, 32, 7, 2, 3)]
-    for read, made in ((32, 64), (64, 128)):
-        layers += [Residual(read), nn.Conv2d(read, made, 3, 2, 1)]
+    for read, result in ((32, 64), (64, 128)):
+        layers += [Residual(read), nn.Conv2d(read, result, 3, 2, 1)]
     layers += [Residual(128), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(128, 10)]
     return nn.Sequential(*layers)
 

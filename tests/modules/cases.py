@@ -26,8 +26,8 @@ def strided(t):
         return t
     if t.numel() == 0 or t.dim() == 0:
         return t
-    wide = torch.empty((*t.shape[:-1], 2 * t.shape[-1]), dtype=t.dtype, device=t.device)
-    view = wide[..., ::2]
+    widened = torch.empty((*t.shape[:-1], 2 * t.shape[-1]), dtype=t.dtype, device=t.device)
+    view = widened[..., ::2]
     view.copy_(t.detach())
     return view.requires_grad_(t.requires_grad)
 

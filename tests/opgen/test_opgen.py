@@ -174,6 +174,6 @@ def test_a_row_of_a_type_binds_the_names_that_its_calls_use(tmp_path):
         ("type Add(x; number a) -> y = f(x) infers g(x)", "the attribute 'number a'"),
     ],
 )
-def test_a_malformed_row_of_a_type_names_its_part(tmp_path, row, said):
-    with pytest.raises(TableError, match=said):
+def test_a_malformed_row_of_a_type_names_its_part(tmp_path, row, message):
+    with pytest.raises(TableError, match=message):
         parse(table(tmp_path, f"{row}\n"))

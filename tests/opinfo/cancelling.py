@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import torch
 from torch.utils._pytree import tree_flatten
 
-from torch_npu.accuracy.dtypes import WIDE, largest_finite
+from torch_npu.accuracy.dtypes import WIDENED, largest_finite
 
 
 def cdist_error(sample) -> float:
@@ -125,9 +125,9 @@ def root_error(sample) -> torch.Tensor | float:
         return 0.0
     dims = sample.args[1] if len(sample.args) > 1 and isinstance(sample.args[1], list) else None
     keeps = bool(dims and len(sample.args) > 2 and sample.args[2])
-    wide = x.to(torch.complex128 if x.is_complex() else torch.float64)
-    norm = torch.linalg.vector_norm(wide, order, dims or None, keeps)
-    eps = torch.finfo(torch.float64 if x.dtype in WIDE else torch.float32).eps
+    widened = x.to(torch.complex128 if x.is_complex() else torch.float64)
+    norm = torch.linalg.vector_norm(widened, order, dims or None, keeps)
+    eps = torch.finfo(torch.float64 if x.dtype in WIDENED else torch.float32).eps
     terms = x.numel() // max(norm.numel(), 1)
     norm = norm.nan_to_num(0, 0, 0)
     logarithm = norm.log().abs().nan_to_num(0, 0, 0)
@@ -164,7 +164,7 @@ def linear_error(sample) -> float:
     x = sample.input.detach().cpu()
     if not x.numel():
         return 0.0
-    eps = torch.finfo(torch.float64 if x.dtype in WIDE else torch.float32).eps
+    eps = torch.finfo(torch.float64 if x.dtype in WIDENED else torch.float32).eps
     return (x.dim() - 2) * max(x.shape[2:]) * eps * 2 * largest_finite(x)
 
 

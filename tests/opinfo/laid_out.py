@@ -43,8 +43,8 @@ class _Draw:
                 return x
             own = choose if shared is None else random.Random(shared)
             repeats = x.is_floating_point() or x.is_complex()
-            made = laid_out(x.detach(), own, may_repeat=repeats).detach()
-            return made.requires_grad_(x.requires_grad)
+            created = laid_out(x.detach(), own, may_repeat=repeats).detach()
+            return created.requires_grad_(x.requires_grad)
 
         self.arguments = tree_map(draw, (sample.input, sample.args, sample.kwargs))
 

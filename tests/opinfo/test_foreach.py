@@ -36,10 +36,10 @@ def rule_of(call, sample) -> judge.Rule:
     """The same rule for operators on elements and for operators on whole tensors."""
 
     def in_double(change):
-        wide = copy(sample)
+        widened = copy(sample)
         given = to_device((sample.input, sample.args, sample.kwargs), "cpu")
-        wide.input, wide.args, wide.kwargs = changed(given, change)
-        return run(call, wide, "cpu")
+        widened.input, widened.args, widened.kwargs = changed(given, change)
+        return run(call, widened, "cpu")
 
     given = tree_flatten((sample.input, sample.args))[0]
     return judge.Rule(run=in_double, given=tuple(t for t in given if isinstance(t, torch.Tensor)))

@@ -39,9 +39,9 @@ def train(ranks):
     losses = []
     try:
         for process in processes:
-            said, _ = process.communicate(timeout=180)
-            assert process.returncode == 0, said
-            (line,) = [line for line in said.splitlines() if line.startswith("losses")]
+            message, _ = process.communicate(timeout=180)
+            assert process.returncode == 0, message
+            (line,) = [line for line in message.splitlines() if line.startswith("losses")]
             losses.append(json.loads(line[len("losses") : line.index("]") + 1]))
     finally:
         for process in processes:

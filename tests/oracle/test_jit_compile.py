@@ -22,7 +22,7 @@ import torch_npu  # noqa: F401  # the wheel under test
 
 
 @pytest.fixture(scope="module", autouse=True)
-def typed_route() -> Iterator[None]:
+def registry_route() -> Iterator[None]:
     """Operators are called by type name."""
     torch.npu.set_compile_mode(jit_compile=True)
     yield

@@ -56,20 +56,20 @@ def test_the_commands_run(folder, commands):
         "PIP_NO_INDEX": "1",
         "PIP_NO_DEPS": "1",  # those of torch are those of the tests' environment
     }
-    said = [
+    message = [
         subprocess.run(
             command, shell=True, cwd=folder, env=environment, capture_output=True, text=True
         )
         for command in commands()
     ]
-    for one in said:
+    for one in message:
         assert one.returncode == 0, f"{one.args}: {one.stdout}{one.stderr}"
     if commands is not container_commands:
-        assert "2 passed" in said[-1].stdout
+        assert "2 passed" in message[-1].stdout
 
 
 def test_the_development_container_names_what_the_checkout_has():
-    said = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
-    for command in said["postCreateCommand"].split(" && "):
+    message = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
+    for command in message["postCreateCommand"].split(" && "):
         program, verb = command.split()
         assert verb in subprocess.check_output([ROOT / program, "--help"], text=True)

@@ -14,16 +14,16 @@ BUILD = ROOT / "build"
 
 def steps():
     """The steps of a build, by what they make: without the check of globbed folders."""
-    said = subprocess.run(
+    message = subprocess.run(
         [program("ninja"), "-C", BUILD, "-d", "stats"],
         capture_output=True,
         text=True,
         env={**os.environ, **ccache()},
     )
-    assert said.returncode == 0, said.stdout + said.stderr
+    assert message.returncode == 0, message.stdout + message.stderr
     lines = [
         re.sub(r"^\[\d+/\d+\] ", "", line)
-        for line in said.stdout.splitlines()
+        for line in message.stdout.splitlines()
         if line.startswith("[")
     ]
     return [line for line in lines if "globbed" not in line]

@@ -82,10 +82,10 @@ class Copy:
     def follow(self, step: Step, before: str = "") -> None:
         """Adds the step's lines before the line that begins with ``before``, or at the end of the file."""
         lines = self.read(step.path).splitlines()
-        place = len(lines)
+        location = len(lines)
         if before:
-            (place,) = (n for n, line in enumerate(lines) if line.startswith(before))
-        lines[place:place] = step.lines
+            (location,) = (n for n, line in enumerate(lines) if line.startswith(before))
+        lines[location:location] = step.lines
         (self.folder / step.path).write_text("\n".join(lines) + "\n")
 
 

@@ -40,8 +40,8 @@ def include(copy):
 def test_the_row_and_the_declaration_are_one_line_of_the_document(copy):
     copy.follow(ROW)
     row = len(copy.read(ROW.path).splitlines())
-    said = f"functions.tsv:{row}: no header of softnpu/include declares {NAME}\n"
-    assert abi(copy).endswith(said)
+    message = f"functions.tsv:{row}: no header of softnpu/include declares {NAME}\n"
+    assert abi(copy).endswith(message)
     declare(copy)
     assert abi(copy) == ""
     section = copy.read("docs/acl.md").partition(f"\n## `{DECLARATION.path}`\n")[2]

@@ -83,5 +83,5 @@ def test_the_entry_registers_every_form(copy):
     (route,) = operators["hardswish.out"].routes
     assert route.function == "aclnnHardswish"
     (text,) = aclnn.aclnn(list(operators.values()), 1).values()
-    for form in ("hardswish", "hardswish_", "hardswish.out"):
-        assert f'm.impl("{form}"' in text
+    for variant in ("hardswish", "hardswish_", "hardswish.out"):
+        assert f'm.impl("{variant}"' in text

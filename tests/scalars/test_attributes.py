@@ -99,8 +99,8 @@ def test_attributes_are_not_rounded_to_float32(name: str) -> None:
     expected, actual = CASES[name]("cpu"), CASES[name]("npu")
     flat = [[t] if isinstance(t, torch.Tensor) else list(t) for t in (expected, actual)]
     for e, a in zip(*flat, strict=True):
-        wide = e.dtype == torch.float64
-        tolerance = {"rtol": 1e-14, "atol": 1e-14} if wide else {"rtol": 1e-5, "atol": 1e-5}
+        widened = e.dtype == torch.float64
+        tolerance = {"rtol": 1e-14, "atol": 1e-14} if widened else {"rtol": 1e-5, "atol": 1e-5}
         torch.testing.assert_close(a.detach().cpu(), e.detach(), equal_nan=True, **tolerance)
 
 

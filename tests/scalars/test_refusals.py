@@ -51,8 +51,8 @@ def test_refused(name: str) -> None:
     with pytest.raises(expected.type) as actual:
         CASES[name]("npu")
     # The CPU's error text, with the operator's name instead of the kernel's.
-    said = str(actual.value).split("\n[ERROR]")[0].split("\n(aten::")[0]
-    assert said == re.sub(r"\w+_cpu\w*", lambda m: m[0].split("_cpu")[0], str(expected.value))
+    message = str(actual.value).split("\n[ERROR]")[0].split("\n(aten::")[0]
+    assert message == re.sub(r"\w+_cpu\w*", lambda m: m[0].split("_cpu")[0], str(expected.value))
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int32, torch.int64], ids=str)

@@ -27,12 +27,12 @@ def _references(name: str, call, x: torch.Tensor, number) -> list[list[torch.Ten
     two roundings."""
     if name not in operators.INEXACT:
         return []
-    wide = x.to(torch.complex128 if x.is_complex() else torch.float64)
+    widened = x.to(torch.complex128 if x.is_complex() else torch.float64)
     numbers = [number]
     if isinstance(number, float) and not x.is_complex():
         common = torch.result_type(x, number)
         numbers.append(torch.tensor(number, dtype=common).item())
-    results = [values.attempt(call, wide, n) for n in numbers]
+    results = [values.attempt(call, widened, n) for n in numbers]
     return [values.tensors(r) for r in results if not isinstance(r, Exception)]
 
 
@@ -57,9 +57,9 @@ def check(name: str, call, x: torch.Tensor, on_cpu, on_npu) -> bool:
             agree |= values.same(
                 values.tensors(values.one_by_one(call, x, on_cpu))[k], a, roundings
             )
-        for wide in references:
+        for widened in references:
             if not agree.all() and (a.is_floating_point() or a.is_complex()):
-                agree |= values.near(wide[k], a, roundings)
+                agree |= values.near(widened[k], a, roundings)
         if name in OVERFLOWING:
             agree |= e.isinf() & (a == x)
         if not agree.all():

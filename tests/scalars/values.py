@@ -33,9 +33,9 @@ def elements(dtype: torch.dtype) -> torch.Tensor:
         return torch.tensor([1, 2.5, -3j, 1 + 2j, 50.3125, -0.1] * 6, dtype=dtype)
     if dtype.is_floating_point:
         return torch.tensor(_REAL * 2, dtype=torch.float64).to(dtype)
-    greatest = torch.iinfo(dtype).max
+    largest = torch.iinfo(dtype).max
     least = (
-        0 if dtype == torch.uint8 else -greatest
+        0 if dtype == torch.uint8 else -largest
     )  # the smallest integer divided by -1 crashes the CPU's process
     real = (
         0,
@@ -45,12 +45,12 @@ def elements(dtype: torch.dtype) -> torch.Tensor:
         7,
         50,
         100,
-        greatest,
-        greatest - 1,
+        largest,
+        largest - 1,
         least,
         least + 1,
         least + 3,
-        greatest // 2,
+        largest // 2,
     )
     return torch.tensor(real * 3, dtype=dtype)
 

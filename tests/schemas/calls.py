@@ -2,8 +2,8 @@
 
 import torch
 from fuzz.draw import Drawn
+from fuzz.outcome import verdict
 from fuzz.run import copied, results
-from fuzz.verdict import verdict
 from torch.utils._pytree import tree_map
 
 from torch_npu.accuracy.structure import same_values, structure_problem

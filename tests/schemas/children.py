@@ -48,12 +48,12 @@ def outcomes(
                     trying = ""
             code = process.wait()
             errors.seek(0)
-            said = errors.read()
+            message = errors.read()
         if code == 0:
             return found
         if not trying:
-            raise AssertionError(said)
-        found[trying] = f"the process ended with {code}: {said[-500:]}"
+            raise AssertionError(message)
+        found[trying] = f"the process ended with {code}: {message[-500:]}"
         left = left[left.index(trying) + 1 :]
     return found
 

@@ -19,8 +19,8 @@ def _expanded(call, size):
     first = next((t for t in call.tensors if t.dim() > 0 and t.numel() > 0), None)
     if first is None:
         return None
-    shape, place = first.shape, 0 if size < 2**40 else first.dim() - 1
-    wanted = [size if d == place else 1 for d in range(first.dim())]
+    shape, location = first.shape, 0 if size < 2**40 else first.dim() - 1
+    wanted = [size if d == location else 1 for d in range(first.dim())]
 
     def one(x):
         if not isinstance(x, torch.Tensor) or x.shape != shape or x.layout != torch.strided:

@@ -13,8 +13,8 @@ def _with_gaps(t: torch.Tensor, choose: random.Random) -> torch.Tensor:
     """Gaps behind each element, or the dimensions in another order; never what contiguous memory has."""
     if t.dim() == 0 or t.numel() < 2 or t.layout != torch.strided or t.is_quantized:
         return t
-    made = choose.choice((layouts.sliced, layouts.permuted_and_sliced))(t, choose)
-    return made if not made.is_contiguous() else layouts.sliced(t, choose)
+    result = choose.choice((layouts.sliced, layouts.permuted_and_sliced))(t, choose)
+    return result if not result.is_contiguous() else layouts.sliced(t, choose)
 
 
 def laid_out(call: Drawn) -> Drawn:

@@ -95,5 +95,7 @@ def test_a_kernel_that_ignores_strides_is_found():
 
 def test_npu_gives_those_kernels_dense_copies():
     settings = parse.read(YAML, parse.native_functions()).settings
-    dense = settings.dense_on_cpu | settings.dense_weights_on_cpu | settings.dense_lists_on_cpu
+    dense = (
+        settings.cpu_reads_dense | settings.cpu_reads_dense_weights | settings.cpu_reads_dense_lists
+    )
     assert {name.split(".")[0] for name in dense} == set(IGNORES_STRIDES)

@@ -50,8 +50,8 @@ def prepare(folder: Path) -> None:
 
     checkpoints = folder / "hub" / "checkpoints"
     repository = folder / "hub" / "pytorch_vision_v0.10.0"
-    for made in (checkpoints, repository):
-        made.mkdir(parents=True)
+    for result in (checkpoints, repository):
+        result.mkdir(parents=True)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(7)
         model = resnet50()

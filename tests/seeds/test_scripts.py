@@ -22,9 +22,9 @@ def torchvision_names():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    made = tmp_path_factory.mktemp("seeds")
-    prepare(made)
-    return made
+    created = tmp_path_factory.mktemp("seeds")
+    prepare(created)
+    return created
 
 
 def figures(text, *labels):

@@ -42,9 +42,9 @@ def profile(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("profiles")
     done = msprof(f"--output={folder}", "--application", f"{sys.executable} -c '{PROGRAM}'")
     assert done.returncode == 0, done.stderr
-    (made,) = folder.glob("PROF_*")
-    assert re.fullmatch(r"PROF_\d{6}_\d{17}_\w+", made.name)
-    return made
+    (result,) = folder.glob("PROF_*")
+    assert re.fullmatch(r"PROF_\d{6}_\d{17}_\w+", result.name)
+    return result
 
 
 def table(profile: Path, name: str) -> list[dict[str, str]]:
@@ -131,7 +131,7 @@ def test_a_profile_of_a_killed_program_is_read_as_far_as_it_was_written(profile,
         ("softnpu.records", "holds no records of softnpu"),
     ],
 )
-def test_a_damaged_profile_is_one_sentence(profile, tmp_path, damage, said):
+def test_a_damaged_profile_is_one_sentence(profile, tmp_path, damage, message):
     folder = tmp_path / "PROF_000001_damaged"
     if damage != "no folder":
         (folder / "host" / "data").mkdir(parents=True)
@@ -141,7 +141,7 @@ def test_a_damaged_profile_is_one_sentence(profile, tmp_path, damage, said):
                 target.write_bytes(b"{garbage" if path.name == damage else path.read_bytes())
     done = msprof("--export=on", f"--output={folder}")
     assert done.returncode == 1
-    assert said in done.stderr
+    assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 

@@ -12,10 +12,10 @@ from dev.run import DevError
 @pytest.fixture
 def calls(tmp_path, monkeypatch):
     """CMake's calls; each creates CMake's files in ``tmp_path / "build"``."""
-    made = []
+    result = []
 
     def run(command, **_):
-        made.append([str(word) for word in command])
+        result.append([str(word) for word in command])
         (tmp_path / "build").mkdir(exist_ok=True)
         for name in ("build.ninja", "CMakeCache.txt"):
             (tmp_path / "build" / name).touch()
@@ -25,7 +25,7 @@ def calls(tmp_path, monkeypatch):
     monkeypatch.setattr(build, "VENV", tmp_path)
     monkeypatch.setattr(build, "run", run)
     (tmp_path / "pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.12.3\n")
-    return made
+    return result
 
 
 def test_cmake_runs_once_for_the_same_options(calls):

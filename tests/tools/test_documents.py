@@ -29,11 +29,11 @@ def commands():
 def test_the_command_is_taken(words):
     name, *arguments = words
     assert name in VERBS or name == "help"
-    said, code = io.StringIO(), 0
-    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+    message, code = io.StringIO(), 0
+    with contextlib.redirect_stderr(message), contextlib.redirect_stdout(message):
         try:
             if name in VERBS:
                 VERBS[name].parser(name).read(arguments, VERBS)
         except SystemExit as end:
             code = end.code
-    assert code == 0, said.getvalue()
+    assert code == 0, message.getvalue()

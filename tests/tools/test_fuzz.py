@@ -100,9 +100,9 @@ def test_a_layout_keeps_the_elements(layout, dtype):
     t = t + 1j if dtype.is_complex else t
     seen = set()
     for seed in range(30):
-        made = layout(t, random.Random(seed))
-        assert torch.equal(made, t)
-        seen.add((made.stride(), made.storage_offset(), made.is_conj(), made.is_neg()))
+        result = layout(t, random.Random(seed))
+        assert torch.equal(result, t)
+        seen.add((result.stride(), result.storage_offset(), result.is_conj(), result.is_neg()))
     assert seen != {(t.stride(), 0, False, False)}
 
 
@@ -110,11 +110,11 @@ def test_a_layout_keeps_the_elements(layout, dtype):
 def test_a_layout_repeats_elements_within_its_storage(layout):
     t = torch.randn(3, 5, 2)
     for seed in range(30):
-        made = layout(t, random.Random(seed))
-        assert made.shape == t.shape
-        assert made.unique().numel() < t.numel()
-        places = sum((n - 1) * s for n, s in zip(made.shape, made.stride(), strict=True))
-        assert made.storage_offset() + places < made.untyped_storage().nbytes() // 4
+        result = layout(t, random.Random(seed))
+        assert result.shape == t.shape
+        assert result.unique().numel() < t.numel()
+        places = sum((n - 1) * s for n, s in zip(result.shape, result.stride(), strict=True))
+        assert result.storage_offset() + places < result.untyped_storage().nbytes() // 4
 
 
 def test_written_tensors_have_no_overlap():

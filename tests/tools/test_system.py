@@ -48,13 +48,13 @@ class Machine:
 
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
-    made = Machine(tmp_path / "bin")
-    monkeypatch.setenv("PATH", str(made.folder))
+    result = Machine(tmp_path / "bin")
+    monkeypatch.setenv("PATH", str(result.folder))
     monkeypatch.delenv("CXX", raising=False)
     monkeypatch.setattr(system, "OS_RELEASE", tmp_path / "os-release")
     monkeypatch.setattr(system, "_python_headers", lambda: ())
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    return made
+    return result
 
 
 def is_system(name):

@@ -64,8 +64,10 @@ def draw(function: Overload, number: int) -> Given:
     for argument in function._schema.arguments:
         kind = str(argument.type)
         if is_out(argument):
-            made = [torch.empty(0, dtype=values.dtype) for _ in range(3)]
-            given[argument.name] = made[0] if kind == "Tensor" else made[: choose.randrange(1, 4)]
+            result = [torch.empty(0, dtype=values.dtype) for _ in range(3)]
+            given[argument.name] = (
+                result[0] if kind == "Tensor" else result[: choose.randrange(1, 4)]
+            )
         elif not argument.has_default_value() or is_written(argument) or choose.random() < 0.2:
             given[argument.name] = values.of(kind)
     return given

@@ -276,12 +276,12 @@ def test_inference_mode(route: str) -> None:
     more = () if function is torch._foreach_round_ else (1,)
     plain = [t.npu() for t in tensors]
     with torch.inference_mode():
-        made = [t.npu() for t in tensors]
-        function(made, *more)
+        result = [t.npu() for t in tensors]
+        function(result, *more)
         function(plain, *more)
     assert [t._version for t in plain] == [1, 1]
     with pytest.raises(RuntimeError, match=observe.INFERENCE):
-        function(made, *more)
+        function(result, *more)
 
 
 def test_kernels_on_copies_raise_by_one(host_copies) -> None:

@@ -128,15 +128,15 @@ def check_nothing_to_build(folder: Path = BUILD) -> None:
         DevError: a second build had something to do; the text says what, and why Ninja thought so.
     """
     command = [program("ninja"), "-C", str(folder), "-d", "explain"]
-    said = subprocess.run(
+    message = subprocess.run(
         command,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         env={**os.environ, **ccache()},
     ).stdout
-    if "no work to do" not in said:
+    if "no work to do" not in message:
         raise DevError(
             f"a second build of {folder.name}/ had work to do, since a file that a step depends on is newer than its"
-            f" result, or is missing:\n{said}"
+            f" result, or is missing:\n{message}"
         )

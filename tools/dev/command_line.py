@@ -56,6 +56,6 @@ class Verb:
 
     def parser(self, name: str) -> Parser:
         """The parser of `./dev name`."""
-        made = Parser(f"./dev {name}", self.help)
-        self.arguments(made)
-        return made
+        result = Parser(f"./dev {name}", self.help)
+        self.arguments(result)
+        return result

@@ -18,7 +18,7 @@ LEAST_BOUND = 0.03
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Outcome:
     """One work: times per unit in us, the median of the rounds' ratios, and by how much it may differ from 1."""
 
     work: str
@@ -33,7 +33,7 @@ class Verdict:
         return self.ratio > 1 + self.bound
 
 
-def judged(base: list[dict[str, float]], head: list[dict[str, float]]) -> list[Verdict]:
+def judged(base: list[dict[str, float]], head: list[dict[str, float]]) -> list[Outcome]:
     """The verdicts of rounds that took turns.
 
     The bound is three times the median deviation of the rounds' ratios from their median, and at least LEAST_BOUND.
@@ -50,7 +50,7 @@ def judged(base: list[dict[str, float]], head: list[dict[str, float]]) -> list[V
         ratios = [y / x for x, y in zip(a, b, strict=True)]
         ratio = median(ratios)
         deviation = median(abs(r - ratio) for r in ratios)
-        found.append(Verdict(name, median(a), median(b), ratio, max(3 * deviation, LEAST_BOUND)))
+        found.append(Outcome(name, median(a), median(b), ratio, max(3 * deviation, LEAST_BOUND)))
     return found
 
 
@@ -75,7 +75,7 @@ def checkout(text: str) -> Path:
     return path
 
 
-def report(verdicts: list[Verdict]) -> str:
+def report(verdicts: list[Outcome]) -> str:
     """The verdicts as a table in Markdown."""
     lines = [
         f"Medians of {ROUNDS} rounds, in which processes of both builds took turns.",

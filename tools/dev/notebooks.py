@@ -35,7 +35,7 @@ def write(folder: Path = FOLDER, pages: tuple[str, ...] = PAGES) -> list[Path]:
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    made = []
+    result = []
     for name in pages:
         document = ROOT / "docs" / f"{name}.md"
         text = page(document.read_text(), document.parent)
@@ -43,11 +43,11 @@ def write(folder: Path = FOLDER, pages: tuple[str, ...] = PAGES) -> list[Path]:
             raise DevError(f"{document}: no Python block, so there is no notebook to make of it")
         source = folder / f"{name}.md"
         source.write_text(cells(text))
-        made.append(folder / f"{name}.ipynb")
+        result.append(folder / f"{name}.ipynb")
         convert = [VENV / "bin" / "jupytext", "--quiet", "--from", "md", "--to", "ipynb"]
-        run([*convert, "--set-kernel", "python3", "--output", made[-1], source])
+        run([*convert, "--set-kernel", "python3", "--output", result[-1], source])
         source.unlink()
-    return made
+    return result
 
 
 def notebooks() -> None:
@@ -57,11 +57,11 @@ def notebooks() -> None:
         DevError: a cell fails.
     """
     make_side_venv(VENV, PACKAGES, [site_packages(), PACKAGE_ROOT])
-    made = write()
-    say(f"runs {len(made)} notebooks")
+    result = write()
+    say(f"runs {len(result)} notebooks")
     run(
         [VENV / "bin" / "python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbmake",
-         "--nbmake-timeout=300", "--rootdir", FOLDER, "-c", "/dev/null", *made],
+         "--nbmake-timeout=300", "--rootdir", FOLDER, "-c", "/dev/null", *result],
         cwd=FOLDER,
     )  # fmt: skip
     say(f"the notebooks: {FOLDER}")

@@ -12,9 +12,9 @@ from dev.run import run, say
 DIST = ROOT / "dist"
 
 
-def wheel_tag(made: Path) -> str:
-    """The platform tag for the libraries in the wheel ``made``."""
-    with zipfile.ZipFile(made) as file, tempfile.TemporaryDirectory() as folder:
+def wheel_tag(result: Path) -> str:
+    """The platform tag for the libraries in the wheel ``result``."""
+    with zipfile.ZipFile(result) as file, tempfile.TemporaryDirectory() as folder:
         names = [name for name in file.namelist() if ".so" in Path(name).name]
         return platform_tag([Path(file.extract(name, folder)) for name in names])
 
@@ -40,6 +40,6 @@ def wheel() -> None:
             ROOT,
         ],
     )
-    (made,) = DIST.glob("torch_npu-*.whl")
-    tag = wheel_tag(made)
-    run([PYTHON, "-m", "wheel", "tags", "--remove", "--platform-tag", tag, made])
+    (result,) = DIST.glob("torch_npu-*.whl")
+    tag = wheel_tag(result)
+    run([PYTHON, "-m", "wheel", "tags", "--remove", "--platform-tag", tag, result])

@@ -13,8 +13,8 @@ def aligned(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
-            cell.rjust(width) if place in right else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+            cell.rjust(width) if location in right else cell.ljust(width)
+            for location, (cell, width) in enumerate(zip(cells, widths, strict=True))
         ).rstrip()
         for cells in rows
     ]

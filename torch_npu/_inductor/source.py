@@ -82,8 +82,8 @@ def with_entries(source: str, argument_types: list[str], threads: int) -> str:
     """
     members = {"r": "pointer", "w": "pointer", "i": "integer", "d": "number"}
     arguments = ", ".join(
-        f"static_cast<{declared}>(words[{place}].{members[_kind(declared)]})"
-        for place, declared in enumerate(argument_types)
+        f"static_cast<{declared}>(words[{location}].{members[_kind(declared)]})"
+        for location, declared in enumerate(argument_types)
     )
     source = source.replace(_PREFIX, _PREFIX + _MASK_BYTES, 1)
     return source + _TEXT.format(arguments=arguments, threads=threads)

@@ -14,7 +14,7 @@ from torch.utils._pytree import tree_flatten
 from torch_npu.accuracy.dtypes import (
     DEVIATIONS,
     ULPS,
-    WIDE,
+    WIDENED,
     compute_epsilon,
     epsilon,
     half_of_digits,
@@ -86,14 +86,14 @@ def _rounded_bounds(run: Run, reference: list, given: list[torch.Tensor], expect
     """
     floating = [t.dtype for t in (*given, *expected) if isinstance(t, torch.Tensor)]
     coarsest = max((d for d in floating if epsilon(d)), key=epsilon, default=torch.float32)
-    squares = [torch.zeros_like(r.abs()) if _is_wide(r) else None for r in reference]
+    squares = [torch.zeros_like(r.abs()) if _is_widened(r) else None for r in reference]
     for seed in range(DRAWS):
         with Rounded(coarsest, seed):
             drawn = _flat(run(perturbed(coarsest, seed)))
         for i, (r, d) in enumerate(zip(reference, drawn, strict=True)):
             if squares[i] is not None and d.shape == r.shape:
                 squares[i] = squares[i] + (d - r).abs().square()
-    own = ULPS * epsilon(torch.float64) * _largest(given) if coarsest not in WIDE else 0.0
+    own = ULPS * epsilon(torch.float64) * _largest(given) if coarsest not in WIDENED else 0.0
     return [
         None
         if square is None or not epsilon(e.dtype)
@@ -110,7 +110,7 @@ def _largest(given: list[torch.Tensor]) -> float:
     return max((largest_finite(t) for t in given if epsilon(t.dtype)), default=0.0)
 
 
-def _is_wide(r: object) -> bool:
+def _is_widened(r: object) -> bool:
     return isinstance(r, torch.Tensor) and epsilon(r.dtype) > 0
 
 
@@ -122,7 +122,7 @@ def exact(run: Run) -> list:
 def last_rounding(reference: list, expected: list) -> list:
     """The largest error of each element if only the last function is rounded; None if nothing is rounded."""
     return [
-        ULPS * ulp(r, e.dtype) if _is_wide(r) and epsilon(e.dtype) else None
+        ULPS * ulp(r, e.dtype) if _is_widened(r) and epsilon(e.dtype) else None
         for r, e in zip(reference, expected, strict=True)
     ]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import torch
 
-from torch_npu.accuracy.dtypes import WIDE, is_inexact, widened
+from torch_npu.accuracy.dtypes import WIDENED, is_inexact, widened
 from torch_npu.accuracy.elements import equal_elements, within
 from torch_npu.accuracy.kinds import Kind
 from torch_npu.accuracy.tolerance import Tolerance, tolerance_of
@@ -97,7 +97,7 @@ def _problem(actual: torch.Tensor, expected: torch.Tensor, *, check_dtype: bool)
     if actual.shape != expected.shape:
         return f"the shape is {list(actual.shape)}, not {list(expected.shape)}"
     is_reference = (
-        expected.dtype in WIDE
+        expected.dtype in WIDENED
         and is_inexact(actual.dtype)
         and actual.is_complex() == expected.is_complex()
     )

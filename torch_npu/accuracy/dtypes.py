@@ -10,7 +10,7 @@ WIDER = {
     torch.complex32: torch.complex128,
     torch.complex64: torch.complex128,
 }
-WIDE = (torch.float64, torch.complex128)
+WIDENED = (torch.float64, torch.complex128)
 HALF = (torch.float16, torch.bfloat16)
 
 # A function of one element may have an error of four units in the last place: PyTorch's vector library promises 3.5.

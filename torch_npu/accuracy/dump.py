@@ -18,7 +18,7 @@ from torch.utils._pytree import tree_leaves
 from torch_npu.accuracy.comparison import compare
 from torch_npu.accuracy.dtypes import largest_finite, widened
 from torch_npu.accuracy.kinds import Kind
-from torch_npu.accuracy.location import Modules, place_of_operator
+from torch_npu.accuracy.location import Modules, location_of_operator
 from torch_npu.accuracy.rows import Row, row_of
 from torch_npu.accuracy.tolerance import tolerance_of
 
@@ -41,7 +41,7 @@ class Entry:
         statistics: max, min, mean and norm; NaN and infinity are null.
         terms: the roundings in sequence that may have led to it: the lengths of all operators' inputs so far.
         module: in which it was computed.
-        place: the program's line.
+        location: the program's line.
         file: of the tensor; empty in dumps of statistics.
     """
 
@@ -51,17 +51,17 @@ class Entry:
     statistics: dict[str, float | None]
     terms: int
     module: str
-    place: str
+    location: str
     file: str
 
 
 def _statistics(t: torch.Tensor) -> dict[str, float | None]:
     if not t.numel():
         return {}
-    wide = widened(t.detach().cpu())
-    wide = wide.abs() if wide.is_complex() else wide
-    wide = wide.double()
-    found = {"max": wide.max(), "min": wide.min(), "mean": wide.mean(), "norm": wide.norm()}
+    values = widened(t.detach().cpu())
+    values = values.abs() if values.is_complex() else values
+    values = values.double()
+    found = {"max": values.max(), "min": values.min(), "mean": values.mean(), "norm": values.norm()}
     numbers = {name: float(value) for name, value in found.items()}
     return {name: x if math.isfinite(x) else None for name, x in numbers.items()}
 
@@ -135,7 +135,7 @@ class Dump(TorchDispatchMode):
         self._begin_step()
 
     def _add(
-        self, prefix: str, direction: str, results: list[Any], module: str, place: str
+        self, prefix: str, direction: str, results: list[Any], module: str, location: str
     ) -> None:
         number = self._calls[prefix] = self._calls.get(prefix, -1) + 1
         for which, t in enumerate(results):
@@ -148,7 +148,7 @@ class Dump(TorchDispatchMode):
             dtype = str(t.dtype).removeprefix("torch.")
             values = _statistics(t)
             self._entries.append(
-                Entry(name, dtype, list(t.shape), values, self._terms, module, place, file)
+                Entry(name, dtype, list(t.shape), values, self._terms, module, location, file)
             )
 
     def _leave(self, module: torch.nn.Module, _: object, result: object) -> None:
@@ -156,7 +156,7 @@ class Dump(TorchDispatchMode):
         name = self._modules.current().partition(" (")
         prefix = ".".join(("Module", *([name[0]] if name[1] else []), type(module).__name__))
         with torch.utils._python_dispatch._disable_current_modes():
-            self._add(prefix, "forward", tensors, name[0], place_of_operator()[0])
+            self._add(prefix, "forward", tensors, name[0], location_of_operator()[0])
 
     def __torch_dispatch__(
         self,
@@ -175,10 +175,10 @@ class Dump(TorchDispatchMode):
             return result
         inputs = [t for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)]
         self._terms += max((max(t.shape, default=1) for t in inputs), default=1)
-        place, is_backward = place_of_operator()
+        location, is_backward = location_of_operator()
         module = "" if is_backward else self._modules.current()
         tensors = [t for t in tree_leaves(result) if isinstance(t, torch.Tensor)]
-        self._add(str(func), "backward" if is_backward else "forward", tensors, module, place)
+        self._add(str(func), "backward" if is_backward else "forward", tensors, module, location)
         return result
 
 
@@ -230,7 +230,7 @@ def _row(entry: Entry, other: Entry, ours: Path, theirs: Path) -> Row:
             nan,
             problem,
             entry.module,
-            entry.place,
+            entry.location,
         )
     actual, expected = (
         torch.load(folder / file, weights_only=True)
@@ -241,7 +241,7 @@ def _row(entry: Entry, other: Entry, ours: Path, theirs: Path) -> Row:
     )
     found = compare(actual, expected, tolerance)
     problem = "" if found.is_close else str(found)
-    return row_of(entry.name, actual, expected, problem, entry.module, entry.place)
+    return row_of(entry.name, actual, expected, problem, entry.module, entry.location)
 
 
 def compare_dumps(actual: str | Path, expected: str | Path) -> list[Row]:

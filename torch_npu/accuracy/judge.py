@@ -163,9 +163,9 @@ class _Result:
             self.problem = ""
         elif bound is not None and exact.shape == self.actual.shape:
             text = _text(self.which, exact, self.actual, good, bound.nan_to_num(0, 0, 0))
-            place = (~good).nonzero()[0].tolist()
-            cpu = self.expected[tuple(place)].item()
-            self.problem = f"{text}; the CPU has {cpu} at {tuple(place)}"
+            location = (~good).nonzero()[0].tolist()
+            cpu = self.expected[tuple(location)].item()
+            self.problem = f"{text}; the CPU has {cpu} at {tuple(location)}"
 
 
 def _pairs(expected: object, actual: object) -> tuple[list[Any], list[Any]]:

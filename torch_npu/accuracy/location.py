@@ -29,7 +29,7 @@ def _is_own(file: str) -> bool:
     )
 
 
-def _place(frames: list[tuple[str, int, str]]) -> str:
+def _location(frames: list[tuple[str, int, str]]) -> str:
     own = [frame for frame in frames if _is_own(os.path.realpath(frame[0]))]
     if not own:
         return OUTSIDE
@@ -37,7 +37,7 @@ def _place(frames: list[tuple[str, int, str]]) -> str:
     return f"{file}:{line}: {code.strip()}"
 
 
-def place_of_operator() -> tuple[str, bool]:
+def location_of_operator() -> tuple[str, bool]:
     """The line that calls the running operator, "train.py:12: y = f(x)", and whether it is in a backward pass.
 
     In a backward pass it is the line of the forward pass, if ``torch.autograd.set_detect_anomaly(True)`` was set then.
@@ -51,7 +51,7 @@ def place_of_operator() -> tuple[str, bool]:
         ]
     else:
         frames = [(f.filename, f.lineno or 0, f.line or "") for f in traceback.extract_stack()]
-    return _place(frames), node is not None
+    return _location(frames), node is not None
 
 
 class Modules:

@@ -17,7 +17,7 @@ from torch.utils._pytree import tree_flatten, tree_map
 from torch_npu.accuracy import judge
 from torch_npu.accuracy.dtypes import is_inexact
 from torch_npu.accuracy.kinds import Kind
-from torch_npu.accuracy.location import Modules, place_of_operator
+from torch_npu.accuracy.location import Modules, location_of_operator
 from torch_npu.accuracy.rounding import Change, changed
 from torch_npu.accuracy.rows import Row, row_of
 
@@ -40,7 +40,7 @@ class Divergence:
         operator: "aten.mul.Tensor".
         number: of its call; from 0, counted for each operator.
         module: in which it ran.
-        place: the program's line, of the forward pass.
+        location: the program's line, of the forward pass.
         is_backward: whether it ran in a backward pass.
         problem: how many elements are wrong, and the worst.
         arguments: those of the call, on the CPU.
@@ -49,7 +49,7 @@ class Divergence:
     operator: str
     number: int
     module: str
-    place: str
+    location: str
     is_backward: bool
     problem: str
     arguments: tuple[tuple, dict] = field(repr=False)
@@ -58,9 +58,7 @@ class Divergence:
         """Operator, module, line, and what is wrong."""
         what = "in the backward pass of" if self.is_backward else "at"
         module = f"\n  module: {self.module}" if self.module else ""
-        return (
-            f"{self.operator} (call {self.number}){module}\n  {what} {self.place}\n  {self.problem}"
-        )
+        return f"{self.operator} (call {self.number}){module}\n  {what} {self.location}\n  {self.problem}"
 
     def write_script(self, path: str | Path) -> None:
         """Writes a script that runs the operator alone, with its inputs in a file beside it.
@@ -71,7 +69,7 @@ class Divergence:
         data = script.with_suffix(".pt")
         torch.save(self.arguments, data)
         script.write_text(
-            f'"""{self.operator}, as called {self.place}."""\n\n'
+            f'"""{self.operator}, as called {self.location}."""\n\n'
             "import sys\nfrom pathlib import Path\n\nimport torch\n\n"
             "from torch_npu.accuracy import check_operators\n\n"
             f'args, kwargs = torch.load(Path(__file__).with_name("{data.name}"), weights_only=False)\n'
@@ -234,7 +232,7 @@ class OperatorCheck(TorchDispatchMode):
             self.report.skipped[name] = self.report.skipped.get(name, 0) + 1
             return
         given = tuple(t for t in tree_flatten(before)[0] if isinstance(t, torch.Tensor))
-        place, is_backward = place_of_operator()
+        location, is_backward = location_of_operator()
         problem = ""
         rule = judge.Rule(
             _kind(func), run, given, not is_backward, _hf32_error(func, *tree_map(_to_cpu, before))
@@ -244,10 +242,10 @@ class OperatorCheck(TorchDispatchMode):
         except AssertionError as error:
             problem = str(error)
         module = "" if is_backward else self._modules.current()
-        self._add_rows(name, number, is_backward, actual, expected, run, problem, module, place)
+        self._add_rows(name, number, is_backward, actual, expected, run, problem, module, location)
         if problem:
             self.report.divergences.append(
-                Divergence(name, number, module, place, is_backward, problem, before)
+                Divergence(name, number, module, location, is_backward, problem, before)
             )
 
     def _add_rows(
@@ -260,7 +258,7 @@ class OperatorCheck(TorchDispatchMode):
         run: Callable[[Change | None], list],
         problem: str,
         module: str,
-        place: str,
+        location: str,
     ) -> None:
         if self._reference == "float64":
             expected = list(_in_double(run, expected))
@@ -268,7 +266,7 @@ class OperatorCheck(TorchDispatchMode):
         for which, (a, e) in enumerate(zip(actual, expected, strict=True)):
             wrong = problem if f"result {which}:" in problem or which == 0 else ""
             full = f"{name}.{number}.{direction}.output.{which}"
-            self.report.rows.append(row_of(full, a, e, wrong, module, place))
+            self.report.rows.append(row_of(full, a, e, wrong, module, location))
 
 
 def _in_double(run: Callable[[Change | None], list], expected: list) -> Iterator[torch.Tensor]:

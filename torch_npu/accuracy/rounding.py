@@ -10,7 +10,7 @@ from torch._decomp import get_decompositions
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map
 
-from torch_npu.accuracy.dtypes import WIDE, WIDER
+from torch_npu.accuracy.dtypes import WIDENED, WIDER
 
 Tree = TypeVar("Tree")
 
@@ -57,10 +57,10 @@ def changed(tree: Tree, change: Change = AS_IT_IS) -> Tree:
                 for k, v in t.items()
             }
         if isinstance(t, torch.Tensor):
-            wide = t.detach().to(WIDER.get(t.dtype, t.dtype))
-            if wide.dtype in WIDE:
-                wide = change.tensor(wide) if wide.layout == torch.strided else wide
-            return wide.requires_grad_(t.requires_grad)
+            widened = t.detach().to(WIDER.get(t.dtype, t.dtype))
+            if widened.dtype in WIDENED:
+                widened = change.tensor(widened) if widened.layout == torch.strided else widened
+            return widened.requires_grad_(t.requires_grad)
         return WIDER.get(t, t) if isinstance(t, torch.dtype) else t
 
     return tree_map(one, tree, is_leaf=lambda t: isinstance(t, dict))
@@ -151,7 +151,7 @@ def _has_digits(t: object) -> bool:
     """Whether it is a tensor in double precision that stores its numbers."""
     return (
         isinstance(t, torch.Tensor)
-        and t.dtype in WIDE
+        and t.dtype in WIDENED
         and t.layout == torch.strided
         and t.device.type == "cpu"
         and not t._is_zerotensor()

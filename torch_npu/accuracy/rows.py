@@ -38,7 +38,7 @@ class Row:
         within_five_thousandths: the same for 0.005.
         problem: what is wrong, with the worst element; empty if nothing is.
         module: in which it was computed.
-        place: the program's line.
+        location: the program's line.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Row:
     within_five_thousandths: float
     problem: str
     module: str = ""
-    place: str = ""
+    location: str = ""
 
     @property
     def is_close(self) -> bool:
@@ -63,7 +63,7 @@ class Row:
         return [
             self.name, self.name, *self.dtype, *map(str, map(list, self.shape)), self.cosine, self.max_absolute,
             self.max_relative, self.within_thousandth, self.within_five_thousandths,
-            "Yes" if self.is_close else "No", self.problem, self.module, self.place,
+            "Yes" if self.is_close else "No", self.problem, self.module, self.location,
         ]  # fmt: skip
 
 
@@ -82,7 +82,7 @@ def row_of(
     expected: torch.Tensor,
     problem: str,
     module: str = "",
-    place: str = "",
+    location: str = "",
 ) -> Row:
     """The row of a result that was judged already.
 
@@ -92,7 +92,7 @@ def row_of(
         expected: the reference.
         problem: what the judge says; empty if the result is right.
         module: in which it was computed.
-        place: the program's line.
+        location: the program's line.
     """
     actual, expected = actual.detach().cpu(), expected.detach().cpu()
     found = compare(actual, expected, check_dtype=False)
@@ -109,7 +109,7 @@ def row_of(
         *shares,
         problem or found.problem,
         module,
-        place,
+        location,
     )
 
 

@@ -95,8 +95,8 @@ class Build:
         own = ["-g", "-O1", "-fno-omit-frame-pointer"] if self.options.check else ["-g", "-O2"]
         flags = _without_headers(self.options.flags)
         written = str(self._written(source, number))
-        made = str(self._made(source, number))
-        return [*self.compiler, _STANDARD, "-fPIC", *own, *flags, "-c", written, "-o", made]
+        result = str(self._result(source, number))
+        return [*self.compiler, _STANDARD, "-fPIC", *own, *flags, "-c", written, "-o", result]
 
     def link_command(self, output: Path) -> list[str]:
         """The command that links everything."""
@@ -105,7 +105,7 @@ class Build:
         return [
             *self.compiler,
             *(["-shared", "-Wl,-Bsymbolic"] if self.options.is_shared else []),
-            *(str(self._made(source, i)) for i, source in enumerate(self.options.sources)),
+            *(str(self._result(source, i)) for i, source in enumerate(self.options.sources)),
             *("-o", str(output)),
             *_with_torch_python(self.options.links),
             *(f"-L{folder}" for folder in folders),
@@ -130,7 +130,7 @@ class Build:
             tiling.write(list(self.options.tiling), self.folder / "softnpu_tiling.h")
         wants = {source: bool(_WANTS.search(_read(source))) for source in self.options.sources}
         self.headers.mkdir(parents=True, exist_ok=True)
-        made: dict[Path, Unit] = {}
+        result: dict[Path, Unit] = {}
         known: dict[str, Kernel] = {}
         for source in sorted(self.options.sources, key=lambda s: wants[s]):
             text = _run(self.preprocess_command(source), f"{source} cannot be preprocessed")
@@ -138,18 +138,18 @@ class Build:
             kernels = tuple(k for k in rewritten.kernels if _is_new(k, known))
             for kernel in kernels:
                 (self.headers / f"aclrtlaunch_{kernel.name}.h").write_text(generate.header(kernel))
-            made[source] = Unit(source, rewritten.text + generate.entries(kernels), kernels)
-        return [made[source] for source in self.options.sources]
+            result[source] = Unit(source, rewritten.text + generate.entries(kernels), kernels)
+        return [result[source] for source in self.options.sources]
 
     def key(self, units: Sequence[Unit]) -> str:
         """Differs where the result would: a hash of the sources with their headers, the flags and the compiler."""
         version = _run([*self.compiler, "--version"], "the compiler does not say its version")
-        said = [version, *self.options.flags, *self.options.links, str(self.installed.libraries)]
-        said += [
+        message = [version, *self.options.flags, *self.options.links, str(self.installed.libraries)]
+        message += [
             f"{self.options.check}{self.options.is_shared}{self.options.runpath}",
             *(unit.text for unit in units),
         ]
-        return hashlib.sha256("\0".join(said).encode()).hexdigest()[:16]
+        return hashlib.sha256("\0".join(message).encode()).hexdigest()[:16]
 
     def finish(self, units: Sequence[Unit], output: Path) -> None:
         """Compiles and links.
@@ -187,7 +187,7 @@ class Build:
     def _written(self, source: Path, number: int) -> Path:
         return self.folder / f"{number}_{source.stem}.ii"
 
-    def _made(self, source: Path, number: int) -> Path:
+    def _result(self, source: Path, number: int) -> Path:
         return self.folder / f"{number}_{source.stem}.o"
 
 
@@ -252,9 +252,9 @@ def _write_depfile(depfile: Path, output: Path, files: Sequence[Path]) -> None:
 def _is_new(kernel: Kernel, known: dict[str, Kernel]) -> bool:
     """Whether no source before has the kernel; one of a header is the first source's."""
     first = known.setdefault(kernel.name, kernel)
-    if first.place != kernel.place:
+    if first.location != kernel.location:
         raise AscendcError(
-            f"{kernel.place}: a kernel {kernel.name} is in {first.place} already: name it otherwise, since kernels"
+            f"{kernel.location}: a kernel {kernel.name} is in {first.location} already: name it otherwise, since kernels"
             " are found by their names"
         )
     return first is kernel

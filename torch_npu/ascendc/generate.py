@@ -15,7 +15,7 @@ def entries(kernels: tuple[Kernel, ...]) -> str:
     for kernel in kernels:
         entry = f"softnpu_entry_{kernel.name}"
         kind = f"::softnpu::kernel::Entry<&{kernel.qualified}>"
-        file = _quoted(kernel.place.file)
+        file = _quoted(kernel.location.file)
         declared = "".join(f", {d}" for d, _ in c_parameters(kernel))
         passed = "".join(f", {name}" for _, name in c_parameters(kernel))
         tilings = "".join(
@@ -28,10 +28,10 @@ def entries(kernels: tuple[Kernel, ...]) -> str:
         )
         # An error in it is the kernel's: of a parameter's type.
         parts.append(
-            f"\n# {kernel.place.line} {file}\n"
+            f"\n# {kernel.location.line} {file}\n"
             f'{defined}extern "C" {{ extern __attribute__((visibility("default"))) const softnpuKernelEntry {entry};'
             f" const softnpuKernelEntry {entry} ="
-            f" {kind}::make({_quoted(kernel.name)}, {file}, {kernel.place.line}, {known});"
+            f" {kind}::make({_quoted(kernel.name)}, {file}, {kernel.location.line}, {known});"
             f' __attribute__((visibility("default"))) ::std::uint32_t aclrtlaunch_{kernel.name}('
             f"::std::uint32_t softnpu_blocks, void* softnpu_stream{declared}) {{ return"
             f" {kind}::launch_with({entry}, softnpu_blocks, softnpu_stream{passed}); }} }}"
@@ -47,7 +47,7 @@ def header(kernel: Kernel) -> str:
     types = '#include "ascendc/types.h"\n\n' if has_types else ""
     return (
         "#pragma once\n"
-        f"// Written by ascendc from {kernel.place}.\n\n"
+        f"// Written by ascendc from {kernel.location}.\n\n"
         "#include <cstdint>\n\n"
         f"{types}"
         "#ifndef ACLRT_LAUNCH_KERNEL\n"

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from .errors import AscendcError
-from .text import Place, Places, closing, pattern, split
+from .text import Location, Places, closing, pattern, split
 
 # What the preprocessor makes of GET_TILING_DATA(name, parameter), and what ends a kernel early.
 _TILING = pattern(
@@ -64,7 +64,7 @@ class Kernel:
         name: as its author wrote it.
         qualified: its C++ name, with namespaces.
         parameters: types and names, as written.
-        place: of its name.
+        location: of its name.
         end: the index behind its body.
         tilings: those whose types are known outside of it.
     """
@@ -72,7 +72,7 @@ class Kernel:
     name: str
     qualified: str
     parameters: tuple[str, ...]
-    place: Place
+    location: Location
     end: int
     tilings: tuple[Tiling, ...] = ()
 
@@ -252,10 +252,10 @@ def _launch(
     if re.search(r"\boperator$", text[max(0, end - 8) : end]):
         return []
     start = _callee(text, end)
-    place = places.at(found.start())
+    location = places.at(found.start())
     if start < 0:
         raise AscendcError(
-            f"{place}: no kernel is named before <<<: write kernel<<<blocks, l2ctrl, stream>>>(arguments)"
+            f"{location}: no kernel is named before <<<: write kernel<<<blocks, l2ctrl, stream>>>(arguments)"
         )
     rest = _configuration(text, found.end())
     name = " ".join(text[start:end].split())
@@ -263,7 +263,7 @@ def _launch(
         count = _values(text, found.end())
         what = f"has {count} values" if count in (1, 2) else "has no >>>(arguments)"
         raise AscendcError(
-            f"{place}: the launch of {name} {what}: write {name}<<<blocks, l2ctrl, stream>>>(arguments)"
+            f"{location}: the launch of {name} {what}: write {name}<<<blocks, l2ctrl, stream>>>(arguments)"
         )
     # The last word of ``a::b::k<...>``.
     word = re.match(r"(?:\s*::)?(?:\s*\w+\s*::)*\s*(\w+)", text[start:end])

@@ -55,7 +55,7 @@ def split(text: str) -> list[str]:
     return [part.strip() for part in parts] if "".join(parts).strip() else []
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """A line of an author's file."""
 
     file: str
@@ -79,10 +79,10 @@ class Places:
             self._files.append(re.sub(r"\\(.)", r"\1", found[2]))
             self.is_system.append("3" in found[3].split())
 
-    def at(self, index: int) -> Place:
+    def at(self, index: int) -> Location:
         """The place of the character at ``index``."""
         i = bisect_right(self._starts, index) - 1
-        return Place(
+        return Location(
             self._files[i], self._lines[i] + self._text.count("\n", self._starts[i], index)
         )
 

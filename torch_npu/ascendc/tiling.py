@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import AscendcError
-from .text import Place, Places, pattern
+from .text import Location, Places, pattern
 
 _MACRO = pattern(
     r"\b(?P<macro>BEGIN_TILING_DATA_DEF|TILING_DATA_FIELD_DEF(?:_ARR|_STRUCT)?|REGISTER_TILING_DATA_CLASS)"
@@ -60,15 +60,17 @@ def structs(text: str, file: str) -> Header:
     registered: list[tuple[str, str]] = []
     current = ""
     for found in _MACRO.finditer(text):
-        place = places.at(found.start())
+        location = places.at(found.start())
         if found["finish"]:
             if not current:
-                raise AscendcError(f"{place}: END_TILING_DATA_DEF without BEGIN_TILING_DATA_DEF")
+                raise AscendcError(f"{location}: END_TILING_DATA_DEF without BEGIN_TILING_DATA_DEF")
             lines.append("};")
             known.append(current)
             current = ""
         elif macro := found["macro"]:
-            current = _line(macro, found["arguments"], place, current, (lines, known, registered))
+            current = _line(
+                macro, found["arguments"], location, current, (lines, known, registered)
+            )
     if current:
         raise AscendcError(f"{file}: {current} has no END_TILING_DATA_DEF")
     if not known:
@@ -81,7 +83,7 @@ def structs(text: str, file: str) -> Header:
 def _line(
     macro: str,
     arguments: str,
-    place: Place,
+    location: Location,
     current: str,
     out: tuple[list[str], list[str], list[tuple[str, str]]],
 ) -> str:
@@ -89,28 +91,30 @@ def _line(
     lines, known, registered = out
     parts = [part.strip() for part in arguments.split(",")]
     if len(parts) != _COUNTS[macro] or not all(parts):
-        raise AscendcError(f"{place}: {macro} takes {_COUNTS[macro]} arguments, not ({arguments})")
+        raise AscendcError(
+            f"{location}: {macro} takes {_COUNTS[macro]} arguments, not ({arguments})"
+        )
     if macro == "REGISTER_TILING_DATA_CLASS":
         registered.append((parts[0], parts[1]))
         return current
     if macro == "BEGIN_TILING_DATA_DEF":
         if current:
-            raise AscendcError(f"{place}: {current} has no END_TILING_DATA_DEF yet")
-        lines += [f'#line {place.line} "{place.file}"', f"struct {parts[0]} {{"]
+            raise AscendcError(f"{location}: {current} has no END_TILING_DATA_DEF yet")
+        lines += [f'#line {location.line} "{location.file}"', f"struct {parts[0]} {{"]
         return parts[0]
     if not current:
-        raise AscendcError(f"{place}: {macro} outside of BEGIN_TILING_DATA_DEF")
-    lines.append(f'#line {place.line} "{place.file}"')
+        raise AscendcError(f"{location}: {macro} outside of BEGIN_TILING_DATA_DEF")
+    lines.append(f'#line {location.line} "{location.file}"')
     if macro == "TILING_DATA_FIELD_DEF_STRUCT":
         if parts[0] not in known:
             raise AscendcError(
-                f"{place}: no structure {parts[0]} is described before this line: describe it with"
+                f"{location}: no structure {parts[0]} is described before this line: describe it with"
                 " BEGIN_TILING_DATA_DEF (those of CANN's Matmul, sort and transpose objects do not exist here)"
             )
         lines.append(f"  {parts[0]} {parts[1]};")
     elif not _NUMBERS.match(parts[0]):
         raise AscendcError(
-            f"{place}: a tiling field is a number, not a {parts[0]}: use TILING_DATA_FIELD_DEF_STRUCT for structures"
+            f"{location}: a tiling field is a number, not a {parts[0]}: use TILING_DATA_FIELD_DEF_STRUCT for structures"
         )
     elif macro == "TILING_DATA_FIELD_DEF_ARR":
         lines.append(f"  {parts[0]} {parts[2]}[{parts[1]}];")

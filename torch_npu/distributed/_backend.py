@@ -20,16 +20,16 @@ def _make_group(options: object, group_options: object) -> object:
         TypeError: ``pg_options`` are those of another backend.
     """
     ProcessGroupHCCL = state.native()._distributed_c10d.ProcessGroupHCCL  # noqa: N806
-    made = group_options if group_options is not None else ProcessGroupHCCL.Options()
-    if not isinstance(made, ProcessGroupHCCL.Options):
+    result = group_options if group_options is not None else ProcessGroupHCCL.Options()
+    if not isinstance(result, ProcessGroupHCCL.Options):
         raise TypeError(
-            f"pg_options of backend hccl are ProcessGroupHCCL.Options, not {type(made).__name__}"
+            f"pg_options of backend hccl are ProcessGroupHCCL.Options, not {type(result).__name__}"
         )
-    made._timeout = options.timeout
-    made.global_ranks_in_group = options.global_ranks_in_group
-    made.group_id = options.group_id
-    made.group_name = options.group_id
-    return ProcessGroupHCCL(options.store, options.group_rank, options.group_size, made)
+    result._timeout = options.timeout
+    result.global_ranks_in_group = options.global_ranks_in_group
+    result.group_id = options.group_id
+    result.group_name = options.group_id
+    return ProcessGroupHCCL(options.store, options.group_rank, options.group_size, result)
 
 
 def register() -> None:

@@ -55,7 +55,7 @@ def scatter(
                 f"len(chunk_sizes) = {len(chunk_sizes)}"
             )
         pieces = tensor.split(list(chunk_sizes), dim)
-    return [piece.to(f"npu:{device}") for piece, device in zip(pieces, devices, strict=False)]
+    return [part.to(f"npu:{device}") for part, device in zip(pieces, devices, strict=False)]
 
 
 def scatter_out(
@@ -67,7 +67,7 @@ def scatter_out(
     """Copies consecutive pieces of ``tensor`` along ``dim`` into ``out``."""
     del streams
     pieces = tensor.split([t.size(dim) for t in out], dim)
-    return [t.copy_(piece) for t, piece in zip(out, pieces, strict=True)]
+    return [t.copy_(part) for t, part in zip(out, pieces, strict=True)]
 
 
 def gather(tensors: Sequence[torch.Tensor], dim: int, destination: int | None) -> torch.Tensor:

@@ -232,8 +232,8 @@ def make_graphed_callables(
         one.capture_forward()
     for one in reversed(graphed):
         one.capture_backward()
-    made = [one.wrap() for one in graphed]
-    return made[0] if is_one else tuple(made)
+    created = [one.wrap() for one in graphed]
+    return created[0] if is_one else tuple(created)
 
 
 class _Graphed:

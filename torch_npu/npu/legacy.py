@@ -151,9 +151,9 @@ def _storage_type(prefix: str, dtype: torch.dtype) -> type[_NPULegacyStorage]:
 
     text = f"A storage on npu of {dtype} elements."
     members = {"__module__": _MODULE, "__doc__": text, "dtype": of_type, "_dtype": unwarned}
-    made = type(f"{prefix}Storage", (_NPULegacyStorage,), members)
-    torch._storage_classes.add(made)
-    return made
+    result = type(f"{prefix}Storage", (_NPULegacyStorage,), members)
+    torch._storage_classes.add(result)
+    return result
 
 
 TYPES: dict[str, type] = {}

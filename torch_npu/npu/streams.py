@@ -110,12 +110,12 @@ def _stream_by_id(cls: type, device: int, stream_id: int) -> Any:  # noqa: ANN40
 
 
 def _known_stream(cls: type, **ids: int) -> Any:  # noqa: ANN401
-    made: Any = torch.Stream.__new__(cls, **ids)
-    index, count = ids.get("device_index", made.device_index), device_count()
+    result: Any = torch.Stream.__new__(cls, **ids)
+    index, count = ids.get("device_index", result.device_index), device_count()
     if not 0 <= index < count:
         raise RuntimeError(f"Invalid NPU device index npu:{index}: there are {count} devices")
-    state.native().stream_priority(index, made.stream_id)  # raises where there is none
-    return made
+    state.native().stream_priority(index, result.stream_id)  # raises where there is none
+    return result
 
 
 class Stream(_StreamBase):
@@ -295,10 +295,10 @@ class _EventBase(torch.Event):
             raise TypeError(
                 f"handle must be bytes, not {type(handle).__name__}" + pta_error(ErrCode.TYPE)
             )
-        made = torch.Event.__new__(cls, "npu", interprocess=True)
-        made._has_time, made._kind = False, "interprocess"
-        state.native().open_event(made, devices.device_index(device), handle)
-        return made
+        result = torch.Event.__new__(cls, "npu", interprocess=True)
+        result._has_time, result._kind = False, "interprocess"
+        state.native().open_event(result, devices.device_index(device), handle)
+        return result
 
     @property
     def npu_event(self) -> int:
@@ -337,12 +337,12 @@ class Event(_EventBase):
         """
         if interprocess and enable_timing:
             raise RuntimeError("an event with interprocess=True cannot have enable_timing=True")
-        made = super().__new__(
+        result = super().__new__(
             cls, "npu", enable_timing=enable_timing, blocking=blocking, interprocess=interprocess
         )
-        made._has_time = enable_timing
-        made._kind = "interprocess" if interprocess else "local"
-        return made
+        result._has_time = enable_timing
+        result._kind = "interprocess" if interprocess else "local"
+        return result
 
 
 class ExternalEvent(_EventBase):
@@ -350,9 +350,9 @@ class ExternalEvent(_EventBase):
 
     def __new__(cls) -> "ExternalEvent":
         """An event that is not recorded yet."""
-        made = super().__new__(cls, "npu")
-        made._has_time, made._kind = False, "external"
-        return made
+        result = super().__new__(cls, "npu")
+        result._has_time, result._kind = False, "external"
+        return result
 
     def wait(self, stream: torch.Stream | None = None) -> None:
         """Makes ``stream`` (default: the current one) wait for the event's record, which may be made later."""

@@ -31,8 +31,8 @@ def fills_its_storage(tensor: torch.Tensor) -> bool:
 
 def like(tensor: torch.Tensor, fill: float = 0) -> torch.Tensor:
     """A tensor with the sizes and strides of ``tensor`` in a storage of its own."""
-    made = torch.empty_like(tensor, memory_format=torch.preserve_format).detach()
-    return made.fill_(fill)
+    result = torch.empty_like(tensor, memory_format=torch.preserve_format).detach()
+    return result.fill_(fill)
 
 
 @dataclass
@@ -99,9 +99,9 @@ class Block:
             tensors = []
             for p in self.params:
                 old = state[p].get(name)
-                made = like(p, fill) if old is None else like(p).copy_(old)
-                state[p][name] = made
-                tensors.append(made)
+                result = like(p, fill) if old is None else like(p).copy_(old)
+                state[p][name] = result
+                tensors.append(result)
             self.state[name] = tensors[0]
             if self.is_flat:
                 self.state[name] = self.param.new_empty(self.param.numel())

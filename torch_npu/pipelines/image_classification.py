@@ -160,29 +160,29 @@ class NPUImageClassificationPipeline:
     def _classify_batch(self, paths: Sequence[Path], top_k: int) -> list[dict[str, Any]]:
         images: dict[int, tuple[Tensor, float]] = {}
         results: dict[int, dict[str, Any]] = {}
-        for place, path in enumerate(paths):
+        for location, path in enumerate(paths):
             started = time.perf_counter()
             try:
-                images[place] = self.load(path), time.perf_counter() - started
+                images[location] = self.load(path), time.perf_counter() - started
             except Exception as error:
-                results[place] = _failure(path, error)
+                results[location] = _failure(path, error)
         groups = [list(images)] if images else []
         while groups:
             group = groups.pop()
             started = time.perf_counter()
             try:
-                batch = torch.stack([images[place][0] for place in group])
+                batch = torch.stack([images[location][0] for location in group])
                 predictions = self._predictions(batch, top_k)
             except Exception as error:
                 if len(group) > 1:
-                    groups += [[place] for place in group]
+                    groups += [[location] for location in group]
                 else:
                     results[group[0]] = _failure(paths[group[0]], error)
                 continue
             seconds = (time.perf_counter() - started) / len(group)
-            for place, best in zip(group, predictions, strict=True):
-                results[place] = _result(paths[place], images[place][1], seconds, best)
-        return [results[place] for place in range(len(paths))]
+            for location, best in zip(group, predictions, strict=True):
+                results[location] = _result(paths[location], images[location][1], seconds, best)
+        return [results[location] for location in range(len(paths))]
 
     def _predictions(self, images: Tensor, top_k: int) -> list[list[dict[str, Any]]]:
         """The predictions of each image of a batch; waits for the device."""

@@ -56,9 +56,9 @@ class DeviceProfile:
 
     def _check(self, function: str, code: int) -> None:
         if code != 0:
-            said = self._library.aclGetRecentErrMsg()
+            message = self._library.aclGetRecentErrMsg()
             raise ProfilerError(
-                said.decode() if said else f"{function} failed with the code {code}"
+                message.decode() if message else f"{function} failed with the code {code}"
             )
 
     def start(self) -> None:

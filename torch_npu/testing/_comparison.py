@@ -84,8 +84,8 @@ def tensor_problem(
         raise TypeError("Was expecting both tensors to be bool type.")
     if x.numel() == 0:
         return ""
-    wide = torch.complex128 if x.is_complex() else torch.float64
-    x, y = x.detach().cpu().to(wide), y.detach().cpu().to(wide)
+    widened = torch.complex128 if x.is_complex() else torch.float64
+    x, y = x.detach().cpu().to(widened), y.detach().cpu().to(widened)
     is_nan = torch.isnan(x)
     if not torch.equal(is_nan, torch.isnan(y)):
         return "NaN at different indices"
@@ -95,5 +95,5 @@ def tensor_problem(
         if not torch.equal(is_inf, torch.isinf(y)) or not torch.equal(x[is_inf], y[is_inf]):
             return "infinities at different indices"
         error[is_inf] = 0
-    greatest = error.max().item()
-    return "" if greatest <= prec else f"the greatest difference is {greatest}, above {prec}"
+    largest = error.max().item()
+    return "" if largest <= prec else f"the greatest difference is {largest}, above {prec}"

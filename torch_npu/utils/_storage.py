@@ -10,10 +10,10 @@ from torch_npu._core import state
 def _with_formats(original: object) -> object:
     @wraps(original)  # type: ignore[arg-type]
     def clone(self: torch.UntypedStorage) -> torch.UntypedStorage:
-        made = None
+        result = None
         if self.device.type == "npu":
-            made = state.native().clone_storage_with_format(self)
-        return original(self) if made is None else made  # type: ignore[operator]
+            result = state.native().clone_storage_with_format(self)
+        return original(self) if result is None else result  # type: ignore[operator]
 
     return clone
 

@@ -30,12 +30,12 @@ def matmul_checksum(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.
             raise TypeError(
                 f"matmul_checksum only supports bfloat16 and float32, but got {tensor.dtype}"
             )
-    wide_a, wide_b, wide_c = (tensor.double() for tensor in (a, b, c))
-    expected = wide_a @ wide_b.sum(-1, keepdim=True)
-    found = wide_c.sum(-1, keepdim=True)
-    sizes = wide_a.abs() @ wide_b.abs().sum(-1, keepdim=True)
+    widened_a, widened_b, widened_c = (tensor.double() for tensor in (a, b, c))
+    expected = widened_a @ widened_b.sum(-1, keepdim=True)
+    found = widened_c.sum(-1, keepdim=True)
+    sizes = widened_a.abs() @ widened_b.abs().sum(-1, keepdim=True)
     products = a.shape[-1] * torch.finfo(torch.float32).eps * sizes
-    roundings = torch.finfo(c.dtype).eps / 2 * wide_c.abs().sum(-1, keepdim=True)
+    roundings = torch.finfo(c.dtype).eps / 2 * widened_c.abs().sum(-1, keepdim=True)
     return ((found - expected).abs() <= products + roundings).logical_not().any()
 
 

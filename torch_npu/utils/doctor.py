@@ -41,8 +41,10 @@ def huge_pages() -> str:
 def addresses(reserved: int, memory: int) -> str:
     """The addresses reserved for mappings after the memory; if they are fewer than usual, why."""
     window = max(0, reserved - memory)
-    said = f"{window / 2**30:.0f} GiB for expandable segments and shared memory"
-    return said if window >= 31 * memory else f"{said}: the process may map no more (ulimit -v)"
+    message = f"{window / 2**30:.0f} GiB for expandable segments and shared memory"
+    return (
+        message if window >= 31 * memory else f"{message}: the process may map no more (ulimit -v)"
+    )
 
 
 def report() -> tuple[list[tuple[str, str]], list[str]]:

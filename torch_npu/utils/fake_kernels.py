@@ -28,8 +28,8 @@ def _fused_attention(
     batch, heads, queries, channels = query.shape
     out = query.new_empty((batch, queries, heads, channels)).transpose(1, 2)
     rows = (batch, heads, queries, _COPIES)
-    greatest, total = (query.new_empty(rows, dtype=torch.float32) for _ in range(2))
-    return out, greatest, total, None, queries, key.shape[2], None, None, None
+    largest, total = (query.new_empty(rows, dtype=torch.float32) for _ in range(2))
+    return out, largest, total, None, queries, key.shape[2], None, None, None
 
 
 def _as_image(tensor: Tensor) -> Tensor:
@@ -55,8 +55,8 @@ def _convolution(general: Callable, first: int) -> Callable:
     ) -> object:
         results = general(mode, operator, *args, **kwargs)
         image, weight = (
-            kwargs.get(name, args[place] if place < len(args) else None)
-            for place, name in enumerate(("input", "weight"), first)
+            kwargs.get(name, args[location] if location < len(args) else None)
+            for location, name in enumerate(("input", "weight"), first)
         )
         if (
             image.device.type != "npu"

@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from torch_npu._core import state
-from torch_npu.accuracy.location import Modules, place_of_operator
+from torch_npu.accuracy.location import Modules, location_of_operator
 
 _FLAG = 1  # OverflowCheck::kFlag of torch_npu/csrc/core/overflow.h
 
@@ -29,7 +29,7 @@ class Found:
     op: str
     result: str  # dtype and shape of its first floating result
     module: str  # name and class; empty outside of modules
-    place: str  # file:line: code
+    location: str  # file:line: code
     is_backward: bool
 
     def __str__(self) -> str:
@@ -38,7 +38,7 @@ class Found:
         lines = [f"{self.op} -> {self.result}: infinite or NaN"]
         if self.module:
             lines.append(f"  module: {self.module}")
-        return "\n".join([*lines, f"  {what} {self.place}"])
+        return "\n".join([*lines, f"  {what} {self.location}"])
 
 
 def _is_floating_npu(leaf: object) -> bool:
@@ -99,10 +99,10 @@ class Watch(TorchDispatchMode):
         return result
 
     def _add(self, op: str, result: torch.Tensor) -> None:
-        place, is_backward = place_of_operator()
+        location, is_backward = location_of_operator()
         shape = f"{str(result.dtype).removeprefix('torch.')}{list(result.shape)}"
         module = "" if is_backward else self._modules.current()
-        self.found.append(Found(op, shape, module, place, is_backward))
+        self.found.append(Found(op, shape, module, location, is_backward))
 
 
 def watch_script(script: str, arguments: list[str]) -> tuple[Watch, BaseException | None]:

@@ -31,9 +31,9 @@ def save(ctx: FunctionCtx, inputs: tuple[torch.Tensor], output: torch.Tensor) ->
 def gradient(ctx: FunctionCtx, grad: torch.Tensor) -> torch.Tensor:
     """The derivative, times the gradient of the result."""
     (x,) = ctx.saved_tensors
-    wide = x.float()
-    s = torch.sigmoid(wide)
-    return (grad * s * (1 + wide * (1 - s))).to(x.dtype)
+    widened = x.float()
+    s = torch.sigmoid(widened)
+    return (grad * s * (1 + widened * (1 - s))).to(x.dtype)
 
 
 silu = load_ascendc(

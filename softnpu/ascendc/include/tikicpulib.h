@@ -47,11 +47,11 @@ namespace AscendC {
 // `bytes` bytes that the host and kernels read and write; zeroed. GmFree gives them back.
 inline void* GmAlloc(std::size_t bytes, const std::source_location& where = std::source_location::current()) {
   softnpu::kernel::use_device(where);
-  void* made = nullptr;
-  if (const aclError code = aclrtMallocHost(&made, bytes); code != ACL_SUCCESS) {
+  void* result = nullptr;
+  if (const aclError code = aclrtMallocHost(&result, bytes); code != ACL_SUCCESS) {
     softnpu::kernel::stop("GmAlloc", code, where);
   }
-  return std::memset(made, 0, bytes);
+  return std::memset(result, 0, bytes);
 }
 
 inline void GmFree(void* memory, const std::source_location& where = std::source_location::current()) {

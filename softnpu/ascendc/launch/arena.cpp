@@ -30,7 +30,7 @@ Arena::Arena() {
 
 Arena::~Arena() { munmap(base_, mapped_); }
 
-void Arena::lend(Block* block) const {
+void Arena::assign(Block* block) const {
   uint8_t* at = base_;
   for (size_t i = 0; i < std::size(kLocalBytes); ++i) {
     at += pages(kLocalBytes[i]);

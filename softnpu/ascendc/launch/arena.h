@@ -19,7 +19,7 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
   ~Arena();
 
-  void lend(Block* block) const;
+  void assign(Block* block) const;
 
  private:
   uint8_t* base_ = nullptr;

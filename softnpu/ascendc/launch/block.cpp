@@ -46,7 +46,7 @@ std::string run_block(const softnpuKernel& kernel, uint32_t index, uint32_t coun
   block.tiling_key = kernel.tiling_key;
   block.workspace = system_workspace;
   block.launch = launch;
-  arena.lend(&block);
+  arena.assign(&block);
   current = &block;
   last_action = {};
   std::string failure;

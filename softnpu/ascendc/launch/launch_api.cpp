@@ -154,9 +154,9 @@ aclError capture(const Call& call, aclrtStream stream) {
   auto owned = std::make_unique<Call>(call);
   softnpuCapturedSteps steps{};
   steps.name = call.kernel.name;
-  steps.make = [](void* state, softnpuSteps* made, char*, size_t) -> aclError {
+  steps.make = [](void* state, softnpuSteps* result, char*, size_t) -> aclError {
     try {
-      *made = static_cast<const Call*>(state)->launch();
+      *result = static_cast<const Call*>(state)->launch();
       return ACL_SUCCESS;
     } catch (const std::bad_alloc&) {
       return ACL_ERROR_BAD_ALLOC;

@@ -92,8 +92,8 @@ void Core::report_finding(const Finding& finding, const Range& range, Access acc
   const Site& site = sites_[who.site];
   const LocalBuffer* buffer = buffers_.find(finding.address);
   const std::string does = access == Access::kWrite ? "writes" : "reads";
-  const std::string bytes = does + ": " + std::to_string(range.bytes) + " bytes at " + buffers_.place(range.address);
-  const std::string first = ", first at " + buffers_.place(finding.address);
+  const std::string bytes = does + ": " + std::to_string(range.bytes) + " bytes at " + buffers_.location(range.address);
+  const std::string first = ", first at " + buffers_.location(finding.address);
   if (finding.kind == Finding::Kind::kUninitialised) {
     Report* report = add(Check::kInitcheck, site, {});
     if (report == nullptr) return;

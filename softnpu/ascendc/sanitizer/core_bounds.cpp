@@ -19,7 +19,7 @@ bool Core::check_bounds(std::vector<Range>* ranges, bool writes, const Site& sit
     if (report == nullptr) continue;
     report->what = std::string(site.name) + (writes ? " writes " : " reads ") + wrong;
     report->details = {(writes ? "writes: " : "reads: ") + std::to_string(whole.bytes) + " bytes at " +
-                       buffers_.place(whole.address)};
+                       buffers_.location(whole.address)};
     report->details.insert(report->details.end(), details.begin(), details.end());
   }
   if (!is_good) std::erase_if(*ranges, [](const Range& range) { return range.bytes == 0; });
@@ -38,7 +38,7 @@ std::string Core::check_range(Range* range, std::vector<std::string>* details) {
     const uint64_t limit = operand->address + operand->bytes;
     wrong = behind(limit) + "behind the end of its tensor";
     details->push_back(std::string("operand ") + operand->name + ": " + std::to_string(operand->bytes) + " bytes at " +
-                       buffers_.place(operand->address) + " to the end of its tensor");
+                       buffers_.location(operand->address) + " to the end of its tensor");
     cut(limit);
   }
   if (!is_local) {

@@ -27,18 +27,18 @@ std::string bytes_text(uint64_t bytes) { return std::to_string(bytes) + (bytes =
 
 }  // namespace
 
-GlobalMemory::Place GlobalMemory::place(uint64_t own) const {
-  Place found;
+GlobalMemory::Location GlobalMemory::location(uint64_t own) const {
+  Location found;
   if (!launch_->find(own, &found.tensor, &found.behind)) return found;
-  found.kind = Place::Kind::kBetween;
+  found.kind = Location::Kind::kBetween;
   if (found.tensor.address == nullptr) return found;
   found.limit = (end_of(found.tensor) + kUnit - 1) / kUnit * kUnit;
   if (found.behind.address != nullptr && found.behind.isLive != 0)
     found.limit = std::min(found.limit, begin_of(found.behind));
   if (own >= found.limit) return found;
-  found.kind = found.tensor.isLive == 0          ? Place::Kind::kFreed
-               : launch_->is_given(found.tensor) ? Place::Kind::kTensor
-                                                 : Place::Kind::kNotGiven;
+  found.kind = found.tensor.isLive == 0          ? Location::Kind::kFreed
+               : launch_->is_given(found.tensor) ? Location::Kind::kTensor
+                                                 : Location::Kind::kNotGiven;
   return found;
 }
 
@@ -48,9 +48,9 @@ uint64_t GlobalMemory::valid_bytes(uint64_t address, uint64_t bytes) {
   }
   const auto remember = [this](uint64_t begin, uint64_t end) { known_[next_known_++ % known_.size()] = {begin, end}; };
   const uint64_t own = launch_->device_address(address);
-  const Place at = place(own);
+  const Location at = location(own);
   const auto is_valid = [&](uint64_t first) { return LaunchMemory::is_valid(own, first); };
-  if (at.kind == Place::Kind::kTensor) {
+  if (at.kind == Location::Kind::kTensor) {
     const uint64_t wanted = std::min(bytes, at.limit - own);
     // Allocations begin with a unit, so that the last one of a tensor is no other's.
     if (LaunchMemory::is_valid(begin_of(at.tensor), at.tensor.bytes)) {
@@ -59,7 +59,7 @@ uint64_t GlobalMemory::valid_bytes(uint64_t address, uint64_t bytes) {
     }
     return LaunchMemory::valid_bytes(own, wanted);
   }
-  if (at.kind != Place::Kind::kNoTensors) return 0;
+  if (at.kind != Location::Kind::kNoTensors) return 0;
   if (is_valid(bytes)) {
     // Grows the known range where it can, so that the next tile is found at once.
     const uint64_t more = bytes < (1 << 20) ? 16 * bytes : bytes;
@@ -71,16 +71,16 @@ uint64_t GlobalMemory::valid_bytes(uint64_t address, uint64_t bytes) {
 
 std::string GlobalMemory::problem(uint64_t address, uint64_t bytes) const {
   const uint64_t own = launch_->device_address(address);
-  const Place at = place(own);
+  const Location at = location(own);
   switch (at.kind) {
-    case Place::Kind::kFreed: return "a tensor that was freed";
-    case Place::Kind::kNotGiven: return "a tensor that no argument of the kernel points to";
-    case Place::Kind::kBetween: return "global memory that is no tensor's";
-    case Place::Kind::kTensor:
+    case Location::Kind::kFreed: return "a tensor that was freed";
+    case Location::Kind::kNotGiven: return "a tensor that no argument of the kernel points to";
+    case Location::Kind::kBetween: return "global memory that is no tensor's";
+    case Location::Kind::kTensor:
       if (own + bytes > at.limit)
         return bytes_text(own + bytes - end_of(at.tensor)) + " behind the end of " + describe(at.tensor);
       break;
-    case Place::Kind::kNoTensors: break;
+    case Location::Kind::kNoTensors: break;
   }
   const uint64_t valid = LaunchMemory::valid_bytes(own, bytes);
   if (valid == 0) return "global memory that is not allocated";
@@ -89,13 +89,14 @@ std::string GlobalMemory::problem(uint64_t address, uint64_t bytes) const {
 
 std::string GlobalMemory::neighbour(uint64_t address, uint64_t bytes) const {
   const uint64_t own = launch_->device_address(address);
-  const Place at = place(own);
+  const Location at = location(own);
   std::string result;
-  if (at.kind == Place::Kind::kNotGiven || at.kind == Place::Kind::kBetween || at.kind == Place::Kind::kFreed) {
+  if (at.kind == Location::Kind::kNotGiven || at.kind == Location::Kind::kBetween ||
+      at.kind == Location::Kind::kFreed) {
     const softnpuBlock given = launch_->given_before(own);
     if (given.address != nullptr && begin_of(given) != begin_of(at.tensor))
       result = "the kernel's tensor before it: " + describe(given);
-  } else if (at.kind == Place::Kind::kTensor && at.behind.address != nullptr && at.behind.isLive != 0 &&
+  } else if (at.kind == Location::Kind::kTensor && at.behind.address != nullptr && at.behind.isLive != 0 &&
              own + bytes > begin_of(at.behind)) {
     result = "it reaches " + describe(at.behind);
   }
@@ -133,13 +134,13 @@ std::string GlobalMemory::allocation_text(uint64_t own) {
 
 std::string GlobalMemory::text(uint64_t address) const {
   const uint64_t own = launch_->device_address(address);
-  const Place at = place(own);
+  const Location at = location(own);
   const std::string allocation = allocation_text(own);
-  if (at.kind == Place::Kind::kNoTensors || at.tensor.address == nullptr) return allocation;
-  if (at.kind == Place::Kind::kBetween)
+  if (at.kind == Location::Kind::kNoTensors || at.tensor.address == nullptr) return allocation;
+  if (at.kind == Location::Kind::kBetween)
     return bytes_text(own - end_of(at.tensor)) + " behind the end of " +
            describe(at.tensor, at.tensor.isLive != 0 ? "a tensor" : "a freed tensor") + "; " + allocation;
-  const char* word = at.kind == Place::Kind::kFreed ? "a freed tensor" : "a tensor";
+  const char* word = at.kind == Location::Kind::kFreed ? "a freed tensor" : "a tensor";
   return "byte " + std::to_string(own - begin_of(at.tensor)) + " of " + describe(at.tensor, word) + "; " + allocation;
 }
 

@@ -30,14 +30,14 @@ class GlobalMemory {
 
  private:
   // Where a device address is among the tensors of its allocation.
-  struct Place {
+  struct Location {
     enum class Kind : uint8_t { kNoTensors, kTensor, kNotGiven, kFreed, kBetween };
     Kind kind = Kind::kNoTensors;
     softnpuBlock tensor{};  // kBetween: the one before it, if any
     softnpuBlock behind{};  // the next
     uint64_t limit = 0;     // the end of what may be touched of `tensor`: its last unit of 32 bytes
   };
-  Place place(uint64_t own) const;
+  Location location(uint64_t own) const;
   // The largest number of bytes of which `holds` is true, as it is of all smaller ones but 0.
   template <typename Holds>
   static uint64_t most(const Holds& holds);

@@ -21,7 +21,7 @@ std::string hexadecimal(uint64_t value) {
   return text;
 }
 
-std::string place_in(const Block& block, uint64_t address) {
+std::string location_in(const Block& block, uint64_t address) {
   const auto memory = find_memory(block, address);
   if (!memory) return "GM " + hexadecimal(address);
   const uint64_t offset = address - reinterpret_cast<uint64_t>(block.local[*memory]);
@@ -39,7 +39,7 @@ std::string LocalBuffer::text(const Block& block) const {
   std::string result = state == State::kGiven ? "the buffer initialised at " + line_of(initialised)
                                               : "buffer " + std::to_string(position) + " of the queue initialised at " +
                                                     line_of(initialised);
-  result += ", " + std::to_string(end - begin) + " bytes at " + place_in(block, begin);
+  result += ", " + std::to_string(end - begin) + " bytes at " + location_in(block, begin);
   if (state != State::kGiven) result += ", tensor allocated at " + line_of(lent);
   if (state == State::kFreed) result += ", freed at " + line_of(freed);
   return result;
@@ -47,7 +47,7 @@ std::string LocalBuffer::text(const Block& block) const {
 
 std::optional<int> LocalBuffers::memory_of(uint64_t address) const { return find_memory(*block_, address); }
 
-std::string LocalBuffers::place(uint64_t address) const { return place_in(*block_, address); }
+std::string LocalBuffers::location(uint64_t address) const { return location_in(*block_, address); }
 
 const LocalBuffer* LocalBuffers::find(uint64_t address) const {
   if (last_ != nullptr && address >= last_->begin && address < last_->end) return last_;

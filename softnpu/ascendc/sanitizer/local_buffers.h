@@ -43,7 +43,7 @@ class LocalBuffers {
   // Which of the block's local memories has the byte: an index of Block::local.
   std::optional<int> memory_of(uint64_t address) const;
   // "UB + 0x40"
-  std::string place(uint64_t address) const;
+  std::string location(uint64_t address) const;
 
  private:
   const Block* block_;

@@ -23,9 +23,9 @@ const char* name_of(Pipe pipe) {
 std::string Report::text() const {
   std::string result = std::string("========= ") + check::name_of(check) + ": " + what + "\n";
   const auto line = [&](const std::string& content) { result += "=========     " + content + "\n"; };
-  std::string place = "kernel " + kernel + ", block " + std::to_string(block) + ", ";
-  if (!instruction.empty()) place += instruction + " on pipe " + check::name_of(pipe) + ", ";
-  line(place + line_of(where));
+  std::string location = "kernel " + kernel + ", block " + std::to_string(block) + ", ";
+  if (!instruction.empty()) location += instruction + " on pipe " + check::name_of(pipe) + ", ";
+  line(location + line_of(where));
   for (const std::string& detail : details) line(detail);
   return result;
 }
@@ -61,9 +61,9 @@ std::string LaunchReports::finish() {
   if (distinct.empty()) return {};
   const std::string launched = launch_site_.empty() ? "" : "=========     launched at " + launch_site_ + "\n";
   std::string all;
-  for (size_t i = 0; i < distinct.size() && i < kMost; ++i) all += distinct[i]->text() + launched;
-  if (distinct.size() > kMost)
-    all += "========= " + std::to_string(distinct.size() - kMost) + " more reports are not printed\n";
+  for (size_t i = 0; i < distinct.size() && i < kMax; ++i) all += distinct[i]->text() + launched;
+  if (distinct.size() > kMax)
+    all += "========= " + std::to_string(distinct.size() - kMax) + " more reports are not printed\n";
   std::fputs(all.c_str(), stderr);
   return distinct.front()->text() + launched;
 }

@@ -33,7 +33,7 @@ struct Report {
 // The reports of all blocks of a launch.
 class LaunchReports {
  public:
-  static constexpr size_t kMost = 100;
+  static constexpr size_t kMax = 100;
 
   // `launch_site`: the line of the program that launches; may be empty.
   explicit LaunchReports(std::string launch_site) : launch_site_(std::move(launch_site)) {}

@@ -141,17 +141,17 @@ Status check_value(const Graph& graph, ValueId id) {
 
 Status check(const Graph& graph) {
   const auto count = static_cast<ValueId>(graph.values.size());
-  std::vector<bool> made(graph.values.size());
+  std::vector<bool> created(graph.values.size());
   for (ValueId id = 0; id < count; ++id) {
     SOFTNPU_RETURN_IF_ERROR(check_value(graph, id));
-    made[id] = graph.values[id].kind == ValueKind::kInput || graph.values[id].kind == ValueKind::kConstant;
+    created[id] = graph.values[id].kind == ValueKind::kInput || graph.values[id].kind == ValueKind::kConstant;
   }
-  const auto is_made = [&](ValueId id) { return id >= 0 && id < count && made[graph.root(id)]; };
+  const auto is_created = [&](ValueId id) { return id >= 0 && id < count && created[graph.root(id)]; };
   for (const Node& node : graph.nodes) {
     if (node.attributes == nullptr) return damaged(node.name + " has no attributes");
     for (const Operand& input : node.inputs) {
       if (input.value == kNoValue) continue;
-      if (!is_made(input.value)) return damaged(node.name + " reads a value that no earlier node makes");
+      if (!is_created(input.value)) return damaged(node.name + " reads a value that no earlier node makes");
       if (input.on_host && graph.values[graph.root(input.value)].kind != ValueKind::kConstant) {
         return damaged(node.name + " needs the bytes of a value that is no constant");
       }
@@ -160,14 +160,16 @@ Status check(const Graph& graph) {
       if (id < 0 || id >= count) return damaged(node.name + " has an output that is no value");
       const Value& root = graph.values[graph.root(id)];
       if (root.kind != ValueKind::kResult) return damaged(node.name + " writes to a constant or an input");
-      if (graph.values[id].kind == ValueKind::kResult && made[id]) return damaged(node.name + " makes a value again");
-      if (graph.values[id].kind == ValueKind::kView && !is_made(id)) return damaged(node.name + " writes to no value");
-      made[graph.root(id)] = true;
+      if (graph.values[id].kind == ValueKind::kResult && created[id])
+        return damaged(node.name + " makes a value again");
+      if (graph.values[id].kind == ValueKind::kView && !is_created(id))
+        return damaged(node.name + " writes to no value");
+      created[graph.root(id)] = true;
     }
   }
   std::vector<bool> written(graph.values.size());
   for (const ValueId id : graph.outputs) {
-    if (!is_made(id)) return damaged("an output that no node makes");
+    if (!is_created(id)) return damaged("an output that no node makes");
     const ValueId root = graph.root(id);
     if (graph.values[root].kind != ValueKind::kResult || written[root]) {
       return damaged("an output without memory of its own");

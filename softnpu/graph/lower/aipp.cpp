@@ -102,7 +102,7 @@ bool read_format(const std::string& value, Aipp* out) {
 
 const std::map<std::string, Setter>& setters() {
   static const std::map<std::string, Setter> table = [] {
-    std::map<std::string, Setter> made = {
+    std::map<std::string, Setter> result = {
         {"aipp_mode", [](const std::string& value, Aipp*) { return value == "static"; }},
         {"input_format", read_format},
         {"related_input_rank",
@@ -134,23 +134,23 @@ const std::map<std::string, Setter>& setters() {
     };
     const char* const sides[] = {"top", "bottom", "left", "right"};
     for (size_t i = 0; i < 4; ++i) {
-      made[std::string(sides[i]) + "_padding_size"] = [i](const std::string& value, Aipp* out) {
+      result[std::string(sides[i]) + "_padding_size"] = [i](const std::string& value, Aipp* out) {
         return read_size(value, &out->padding[i]);
       };
     }
     for (size_t row = 0; row < 3; ++row) {
       for (size_t column = 0; column < 3; ++column) {
-        made[text("matrix_r", row, "c", column)] = [row, column](const std::string& value, Aipp* out) {
+        result[text("matrix_r", row, "c", column)] = [row, column](const std::string& value, Aipp* out) {
           return read_real(value, &out->matrix[row][column]);
         };
       }
     }
-    add_channels("input_bias_", &Aipp::input_bias, &made);
-    add_channels("output_bias_", &Aipp::output_bias, &made);
-    add_channels("mean_chn_", &Aipp::mean, &made);
-    add_channels("min_chn_", &Aipp::min, &made);
-    add_channels("var_reci_chn_", &Aipp::factor, &made);
-    return made;
+    add_channels("input_bias_", &Aipp::input_bias, &result);
+    add_channels("output_bias_", &Aipp::output_bias, &result);
+    add_channels("mean_chn_", &Aipp::mean, &result);
+    add_channels("min_chn_", &Aipp::min, &result);
+    add_channels("var_reci_chn_", &Aipp::factor, &result);
+    return result;
   }();
   return table;
 }
@@ -204,13 +204,13 @@ ValueId planes_of(Builder& build, ValueId bytes, const Aipp& aipp, int64_t heigh
 
 ValueId converted(Builder& build, ValueId x, const Aipp& aipp) {
   x = build.sub(x, channels_of(build, {aipp.input_bias.begin(), aipp.input_bias.end()}));
-  std::vector<ValueId> made;
+  std::vector<ValueId> result;
   for (size_t row = 0; row < 3; ++row) {
     const ValueId products = build.mul(x, channels_of(build, {aipp.matrix[row].begin(), aipp.matrix[row].end()}));
     const ValueId sum = build.reduce("ReduceSum", products, {1}, true);
-    made.push_back(build.shifted(build.scaled(sum, 1.0 / 256), aipp.output_bias[row] + 0.5));
+    result.push_back(build.shifted(build.scaled(sum, 1.0 / 256), aipp.output_bias[row] + 0.5));
   }
-  const ValueId rounded = build.emit("Floor", {{build.concatenate(made, 1)}});
+  const ValueId rounded = build.emit("Floor", {{build.concatenate(result, 1)}});
   return build.emit("Minimum", {{build.emit("Maximum", {{rounded}, build.number(0)})}, build.number(255)});
 }
 

@@ -93,11 +93,11 @@ Value Builder::result(const aclTensor& tensor) {
 }
 
 std::vector<ValueId> Builder::emit_all(const std::string& type, std::vector<Operand> inputs, Attributes attributes) {
-  TypedCall call;
+  RegistryCall call;
   Node node;
   bool is_known = true;
   for (Operand& input : inputs) {
-    TypedTensor& typed = call.inputs.emplace_back();
+    RegistryTensor& typed = call.inputs.emplace_back();
     if (input.value == kNoValue) continue;
     input.value = resolve(input.value);
     is_known &= this->is_known(input.value);
@@ -126,7 +126,7 @@ std::vector<ValueId> Builder::emit_all(const std::string& type, std::vector<Oper
   node.name = node_name_;
   node.inputs = std::move(inputs);
   node.attributes = std::move(set);
-  for (const TypedTensor& output : call.outputs) {
+  for (const RegistryTensor& output : call.outputs) {
     Value value = result(output.tensor);
     value.name = node_name_;
     const ValueId id = graph_.add(std::move(value));
@@ -276,9 +276,9 @@ ValueId Builder::evaluate(ValueId id) {
     require(session->wait());
     require(status_of(aclrtMemcpy(host.data(), bytes, memory.data(), bytes, ACL_MEMCPY_DEVICE_TO_HOST)));
   }
-  const ValueId made = constant(wanted.dtype, sizes(id), copy_bytes(host.data(), bytes));
-  evaluated_[id] = made;
-  return made;
+  const ValueId created = constant(wanted.dtype, sizes(id), copy_bytes(host.data(), bytes));
+  evaluated_[id] = created;
+  return created;
 }
 
 Value Builder::computed(ValueId id) {

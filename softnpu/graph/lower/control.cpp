@@ -88,16 +88,16 @@ void scan_of_batches(Call& call) {
   for (int64_t image = 0; image < batch; ++image) {
     std::vector<ValueId> state;
     for (size_t k = 0; k < states; ++k) state.push_back(at(call.in(1 + k), image));
-    std::vector<std::vector<ValueId>> made(results - states);
+    std::vector<std::vector<ValueId>> created(results - states);
     for (int64_t step = 0; step < steps; ++step) {
       std::vector<ValueId> given = state;
       for (size_t k = 0; k < inputs; ++k) given.push_back(at(at(call.in(1 + states + k), image), step));
       const std::vector<ValueId> outputs = call.importer().inline_graph(body, given);
       if (outputs.size() < results) throw Refused("the body has too few outputs");
       std::copy_n(outputs.begin(), states, state.begin());
-      for (size_t k = 0; k < made.size(); ++k) made[k].push_back(outputs[states + k]);
+      for (size_t k = 0; k < created.size(); ++k) created[k].push_back(outputs[states + k]);
     }
-    for (size_t k = 0; k < results; ++k) all[k].push_back(k < states ? state[k] : stacked(made[k - states]));
+    for (size_t k = 0; k < results; ++k) all[k].push_back(k < states ? state[k] : stacked(created[k - states]));
   }
   for (size_t k = 0; k < results; ++k) call.set(k, stacked(all[k]));
 }
@@ -118,7 +118,7 @@ void scan(Call& call) {
   const Ints out_directions =
       call.has_attribute("scan_output_directions") ? call.ints("scan_output_directions") : Ints(results, 0);
   std::vector<ValueId> state(call.inputs().begin(), call.inputs().begin() + static_cast<std::ptrdiff_t>(states));
-  std::vector<std::vector<ValueId>> made(results);
+  std::vector<std::vector<ValueId>> created(results);
   int64_t steps = -1;
   for (size_t k = 0; k < inputs; ++k) {
     const ValueId x = call.in(states + k);
@@ -137,15 +137,15 @@ void scan(Call& call) {
     const std::vector<ValueId> outputs = call.importer().inline_graph(body, given);
     if (outputs.size() < states + results) throw Refused("the body has too few outputs");
     for (size_t k = 0; k < states; ++k) state[k] = outputs[k];
-    for (size_t k = 0; k < results; ++k) made[k].push_back(outputs[states + k]);
+    for (size_t k = 0; k < results; ++k) created[k].push_back(outputs[states + k]);
   }
   for (size_t k = 0; k < states; ++k) call.set(k, state[k]);
   for (size_t k = 0; k < results; ++k) {
     std::vector<Operand> parts;
-    for (const ValueId one : made[k]) parts.push_back({one});
+    for (const ValueId one : created[k]) parts.push_back({one});
     if (out_directions.at(k) != 0) std::ranges::reverse(parts);
     if (parts.empty()) throw Refused("a scan of nothing has results of unknown type");
-    const int64_t axis = Builder::index(out_axes.at(k), build.rank(made[k][0]) + 1);
+    const int64_t axis = Builder::index(out_axes.at(k), build.rank(created[k][0]) + 1);
     call.set(states + k, build.emit("Pack", std::move(parts), {{"axis", axis}}));
   }
 }

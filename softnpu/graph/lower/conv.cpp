@@ -9,19 +9,19 @@ namespace softnpu::graph {
 
 Windows Windows::read(Call& call, const Ints& image, const Ints& kernel) {
   const size_t dims = image.size();
-  Windows made;
-  made.kernel = kernel;
+  Windows result;
+  result.kernel = kernel;
   const auto filled = [&](const char* name, int64_t otherwise) {
     Ints values = call.ints(name);
     if (values.empty()) values.assign(dims, otherwise);
     return values;
   };
-  made.strides = filled("strides", 1);
-  made.dilations = filled("dilations", 1);
-  made.ceil_mode = call.integer("ceil_mode", 0) != 0;
+  result.strides = filled("strides", 1);
+  result.dilations = filled("dilations", 1);
+  result.ceil_mode = call.integer("ceil_mode", 0) != 0;
   Ints pads = call.ints("pads");
   if (pads.empty()) pads.assign(2 * dims, 0);
-  if (kernel.size() != dims || made.strides.size() != dims || made.dilations.size() != dims ||
+  if (kernel.size() != dims || result.strides.size() != dims || result.dilations.size() != dims ||
       pads.size() != 2 * dims) {
     throw Refused(text("the kernel, strides, dilations or pads do not have ", dims, " dimensions"));
   }
@@ -31,7 +31,7 @@ Windows Windows::read(Call& call, const Ints& image, const Ints& kernel) {
   if (std::ranges::any_of(pads, is_far) || std::ranges::any_of(kernel, is_bad)) {
     throw Refused("kernels and pads are at most 2^20");
   }
-  if (std::ranges::any_of(made.strides, is_bad) || std::ranges::any_of(made.dilations, is_bad)) {
+  if (std::ranges::any_of(result.strides, is_bad) || std::ranges::any_of(result.dilations, is_bad)) {
     throw Refused("strides and dilations are 1 to 2^20");
   }
   const std::string mode = call.words("auto_pad", "NOTSET");
@@ -40,16 +40,16 @@ Windows Windows::read(Call& call, const Ints& image, const Ints& kernel) {
     int64_t after = pads[dims + i];
     if (mode == "VALID") before = after = 0;
     if (mode.starts_with("SAME")) {
-      const int64_t outputs = (image[i] + made.strides[i] - 1) / made.strides[i];
-      const int64_t span = (kernel[i] - 1) * made.dilations[i] + 1;
-      const int64_t total = std::max<int64_t>(0, (outputs - 1) * made.strides[i] + span - image[i]);
+      const int64_t outputs = (image[i] + result.strides[i] - 1) / result.strides[i];
+      const int64_t span = (kernel[i] - 1) * result.dilations[i] + 1;
+      const int64_t total = std::max<int64_t>(0, (outputs - 1) * result.strides[i] + span - image[i]);
       before = mode == "SAME_LOWER" ? total - total / 2 : total / 2;
       after = total - before;
     }
-    made.before.push_back(before);
-    made.after.push_back(after);
+    result.before.push_back(before);
+    result.after.push_back(after);
   }
-  return made;
+  return result;
 }
 
 // A window begins within the image or the padding before it.

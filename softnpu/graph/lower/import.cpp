@@ -178,9 +178,9 @@ void Importer::lower_node(const onnx::NodeDef& node, const std::map<std::string,
   } catch (const std::out_of_range&) {
     throw Refused(text(described(node), ": an attribute or input has too few elements"));
   } catch (const Refused& reason) {
-    const std::string said = reason.what();
-    if (said.starts_with("node ")) throw;
-    throw Refused(text(described(node), ": ", said));
+    const std::string message = reason.what();
+    if (message.starts_with("node ")) throw;
+    throw Refused(text(described(node), ": ", message));
   }
 }
 

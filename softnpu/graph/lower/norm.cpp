@@ -97,11 +97,11 @@ void rms_norm(Call& call) {
   Builder& build = call.build();
   const ValueId x = call.in(0);
   const int64_t axis = Builder::index(call.integer("axis", -1), build.rank(x));
-  const ValueId wide = build.cast(x, build.dtype(x) == ACL_DOUBLE ? ACL_DOUBLE : ACL_FLOAT);
+  const ValueId widened = build.cast(x, build.dtype(x) == ACL_DOUBLE ? ACL_DOUBLE : ACL_FLOAT);
   const ValueId square =
-      build.reduce("ReduceMean", build.emit("Square", {{wide}}), iota(build.rank(x) - axis, axis), true);
+      build.reduce("ReduceMean", build.emit("Square", {{widened}}), iota(build.rank(x) - axis, axis), true);
   const ValueId factor = build.emit("Rsqrt", {{build.shifted(square, call.real("epsilon", 1e-5))}});
-  call.set(build.mul(build.cast(build.mul(wide, factor), build.dtype(x)), call.in(1)));
+  call.set(build.mul(build.cast(build.mul(widened, factor), build.dtype(x)), call.in(1)));
 }
 
 void lp_norm(Call& call) {

@@ -40,7 +40,7 @@ struct MaxPadding {
 };
 
 MaxPadding padding_of(const Windows& windows, const Ints& image) {
-  MaxPadding made{{}, {0, 0}, {0, 0}};
+  MaxPadding created{{}, {0, 0}, {0, 0}};
   for (size_t i = 0; i < image.size(); ++i) {
     const int64_t span = (windows.kernel[i] - 1) * windows.dilations[i] + 1;
     const int64_t needed = (windows.outputs(i, image[i]) - 1) * windows.strides[i] + span;
@@ -48,11 +48,11 @@ MaxPadding padding_of(const Windows& windows, const Ints& image) {
     const int64_t behind = needed - image[i] - before;
     const bool is_own = image.size() < 3 && behind <= before && windows.after[i] == before &&
                         2 * before <= windows.kernel[i] && !windows.ceil_mode;
-    made.own.push_back(is_own ? before : 0);
-    made.before.push_back(is_own ? 0 : before);
-    made.after.push_back(is_own ? 0 : behind);
+    created.own.push_back(is_own ? before : 0);
+    created.before.push_back(is_own ? 0 : before);
+    created.after.push_back(is_own ? 0 : behind);
   }
-  return made;
+  return created;
 }
 
 // All elements of all windows side by side, and the first largest of each window.

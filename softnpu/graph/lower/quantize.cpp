@@ -64,9 +64,9 @@ void quantize_linear(Call& call) {
     dtype = onnx::dtype_of(static_cast<int32_t>(call.integer("output_dtype", 0)));
   }
   if (call.has(2)) dtype = build.dtype(call.in(2));
-  const ValueId wide = is_floating(build.dtype(x)) ? x : build.cast(x, ACL_FLOAT);
-  const ValueId scale = build.cast(spread(call, call.in(1), x), build.dtype(wide));
-  call.set(quantized(build, wide, scale, call.has(2) ? spread(call, call.in(2), x) : kNoValue, dtype));
+  const ValueId widened = is_floating(build.dtype(x)) ? x : build.cast(x, ACL_FLOAT);
+  const ValueId scale = build.cast(spread(call, call.in(1), x), build.dtype(widened));
+  call.set(quantized(build, widened, scale, call.has(2) ? spread(call, call.in(2), x) : kNoValue, dtype));
 }
 
 void dequantize_linear(Call& call) {

@@ -35,21 +35,21 @@ class Layer {
 
   Direction direction(int64_t d, const std::vector<std::string>& defaults) {
     const auto row = [&](size_t i) { return part(call_.in(i), d); };
-    Direction made{row(1), row(2), kNoValue, kNoValue, call_.maybe(4), kNoValue, false, {}};
+    Direction created{row(1), row(2), kNoValue, kNoValue, call_.maybe(4), kNoValue, false, {}};
     if (call_.has(3)) {
       const ValueId bias = row(3);
-      made.bias_w = build_.slice(bias, 0, 0, gates_ * hidden_);
-      made.bias_r = build_.slice(bias, 0, gates_ * hidden_, 2 * gates_ * hidden_);
+      created.bias_w = build_.slice(bias, 0, 0, gates_ * hidden_);
+      created.bias_r = build_.slice(bias, 0, gates_ * hidden_, 2 * gates_ * hidden_);
     }
-    if (call_.has(7)) made.peephole = row(7);
+    if (call_.has(7)) created.peephole = row(7);
     const std::string way = call_.words("direction", "forward");
-    made.is_reverse = way == "reverse" || d == 1;
+    created.is_reverse = way == "reverse" || d == 1;
     const onnx::Attribute* named = call_.attribute("activations");
     for (size_t i = 0; i < defaults.size(); ++i) {
       const size_t at = static_cast<size_t>(d) * defaults.size() + i;
-      made.activations.push_back(named != nullptr && at < named->strings.size() ? named->strings[at] : defaults[i]);
+      created.activations.push_back(named != nullptr && at < named->strings.size() ? named->strings[at] : defaults[i]);
     }
-    return made;
+    return created;
   }
 
   // The initial state of a direction from input `i`, [B, H].
@@ -93,14 +93,14 @@ class Layer {
   // first state of each step, [S, B, H].
   ValueId run(const Direction& of, std::vector<ValueId>* states,
               const std::function<void(int64_t step, std::vector<ValueId>* states)>& step) {
-    std::vector<Operand> made(static_cast<size_t>(steps_));
+    std::vector<Operand> created(static_cast<size_t>(steps_));
     const ValueId zero = build_.scalar(0, build_.dtype(x_));
     for (int64_t i = 0; i < steps_; ++i) {
       const int64_t t = of.is_reverse ? steps_ - 1 - i : i;
       std::vector<ValueId> next = *states;
       step(t, &next);
       if (of.lengths == kNoValue) {
-        made[t] = {next[0]};
+        created[t] = {next[0]};
         *states = std::move(next);
         continue;
       }
@@ -109,9 +109,9 @@ class Layer {
       for (size_t k = 0; k < next.size(); ++k) {
         (*states)[k] = build_.emit("Select", {{goes_on}, {next[k]}, {(*states)[k]}});
       }
-      made[t] = {build_.emit("Select", {{goes_on}, {next[0]}, {zero}})};
+      created[t] = {build_.emit("Select", {{goes_on}, {next[0]}, {zero}})};
     }
-    return build_.emit("Pack", std::move(made), {{"axis", int64_t{0}}});
+    return build_.emit("Pack", std::move(created), {{"axis", int64_t{0}}});
   }
 
   // Results of the directions: all steps as output 0, last states as the others.
@@ -196,9 +196,9 @@ void gru(Call& call) {
       const ValueId r = layer.activated(of.activations[0], build.add(layer.gate(x, 1), layer.gate(gates, 1)));
       const ValueId inner = is_linear_first ? build.mul(r, layer.times(h, r_new, bias_new))
                                             : layer.times(build.mul(r, h), r_new, bias_new);
-      const ValueId made = layer.activated(of.activations[1], build.add(layer.gate(x, 2), inner));
+      const ValueId created = layer.activated(of.activations[1], build.add(layer.gate(x, 2), inner));
       // (1 - z) new + z h
-      (*state)[0] = build.add(made, build.mul(z, build.sub(h, made)));
+      (*state)[0] = build.add(created, build.mul(z, build.sub(h, created)));
     }));
     last.push_back(states);
   }

@@ -17,16 +17,16 @@ struct Reduction {
 
 Reduction read(Call& call) {
   Builder& build = call.build();
-  Reduction made{call.in(0), {}, call.integer("keepdims", 1) != 0, false};
-  const int64_t rank = build.rank(made.x);
+  Reduction result{call.in(0), {}, call.integer("keepdims", 1) != 0, false};
+  const int64_t rank = build.rank(result.x);
   if (call.has_ints_at(1, "axes")) {
-    for (const int64_t axis : call.ints_at(1, "axes")) made.axes.push_back(Builder::index(axis, rank));
+    for (const int64_t axis : call.ints_at(1, "axes")) result.axes.push_back(Builder::index(axis, rank));
   }
-  if (made.axes.empty()) {
-    made.is_noop = call.integer("noop_with_empty_axes", 0) != 0;
-    made.axes = iota(rank);
+  if (result.axes.empty()) {
+    result.is_noop = call.integer("noop_with_empty_axes", 0) != 0;
+    result.axes = iota(rank);
   }
-  return made;
+  return result;
 }
 
 ValueId sum(Builder& build, const Reduction& of) { return build.reduce("ReduceSum", of.x, of.axes, of.keep); }

@@ -159,9 +159,9 @@ void deform_conv(Call& call) {
   for (size_t dim = 0; dim < 2; ++dim) {
     std::vector<double> base;
     for (int64_t tap = 0; tap < taps; ++tap) {
-      for (int64_t place = 0; place < places; ++place) {
+      for (int64_t location = 0; location < places; ++location) {
         const int64_t k = dim == 0 ? tap / filter[3] : tap % filter[3];
-        const int64_t at = dim == 0 ? place / counts[1] : place % counts[1];
+        const int64_t at = dim == 0 ? location / counts[1] : location % counts[1];
         base.push_back(
             static_cast<double>(at * windows.strides[dim] + k * windows.dilations[dim] - windows.before[dim]));
       }

@@ -99,9 +99,9 @@ void unsqueeze(Call& call) {
   const size_t rank = sizes.size() + axes.size();
   std::vector<bool> is_new(rank);
   for (const int64_t axis : axes) is_new[Builder::index(axis, static_cast<int64_t>(rank))] = true;
-  Ints made;
-  for (size_t i = 0, from = 0; i < rank; ++i) made.push_back(is_new[i] || from == sizes.size() ? 1 : sizes[from++]);
-  call.set(build.view(call.in(0), made));
+  Ints result;
+  for (size_t i = 0, from = 0; i < rank; ++i) result.push_back(is_new[i] || from == sizes.size() ? 1 : sizes[from++]);
+  call.set(build.view(call.in(0), result));
 }
 
 void transpose(Call& call) {

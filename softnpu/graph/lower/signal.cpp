@@ -97,9 +97,9 @@ ValueId transformed(Builder& build, ValueId signal, const Transform& of) {
   const int64_t half = of.length / 2 + 1;
   const bool is_real_result = of.is_inverse && of.is_onesided;
   const int64_t read = is_real_result ? half : of.length;
-  const int64_t made = of.is_onesided && !of.is_inverse ? half : of.length;
+  const int64_t result = of.is_onesided && !of.is_inverse ? half : of.length;
   if (of.length < 1) throw Refused(text("a transform of ", of.length, " elements"));
-  check_constant({read, made});
+  check_constant({read, result});
   const aclDataType dtype = build.dtype(x);
   const int64_t rows = build.dims(x)[0];
   const int64_t parts = build.dims(x)[2];
@@ -111,18 +111,19 @@ ValueId transformed(Builder& build, ValueId signal, const Transform& of) {
     return (is_real_result && !is_single ? 2.0 : 1.0) / static_cast<double>(of.length);
   };
   const ValueId cosine =
-      angles(build, of, read, made, dtype, [&](int64_t i, double angle) { return scale(i) * std::cos(angle); });
+      angles(build, of, read, result, dtype, [&](int64_t i, double angle) { return scale(i) * std::cos(angle); });
   const double sign = of.is_inverse ? -1 : 1;
-  const ValueId sine =
-      angles(build, of, read, made, dtype, [&](int64_t i, double angle) { return sign * scale(i) * std::sin(angle); });
+  const ValueId sine = angles(build, of, read, result, dtype,
+                              [&](int64_t i, double angle) { return sign * scale(i) * std::sin(angle); });
   const auto product = [&](int64_t i, ValueId matrix) { return build.emit("MatMulV2", {{part(i)}, {matrix}}); };
   // (a + b i) (cos - i sin) = a cos + b sin + i (b cos - a sin)
   ValueId real = product(0, cosine);
   if (parts == 2) real = build.add(real, product(1, sine));
-  if (is_real_result) return build.cast(build.view(real, {rows, made, 1}), build.dtype(signal));
+  if (is_real_result) return build.cast(build.view(real, {rows, result, 1}), build.dtype(signal));
   ValueId imaginary = build.emit("Neg", {{product(0, sine)}});
   if (parts == 2) imaginary = build.add(imaginary, product(1, cosine));
-  const ValueId y = build.concatenate({build.view(real, {rows, made, 1}), build.view(imaginary, {rows, made, 1})}, 2);
+  const ValueId y =
+      build.concatenate({build.view(real, {rows, result, 1}), build.view(imaginary, {rows, result, 1})}, 2);
   return build.cast(y, build.dtype(signal));
 }
 

@@ -21,27 +21,27 @@ namespace softnpu::graph {
 namespace {
 
 std::string quoted(std::string_view words) {
-  std::string made = "\"";
+  std::string result = "\"";
   for (const char c : words) {
     if (c == '"' || c == '\\') {
-      made += {'\\', c};
+      result += {'\\', c};
     } else if (static_cast<unsigned char>(c) < 0x20) {
       char code[8];
       std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
-      made += code;
+      result += code;
     } else {
-      made += c;
+      result += c;
     }
   }
-  return made + "\"";
+  return result + "\"";
 }
 
 // The elements of a list, each made by `show`.
 template <typename List, typename Show>
 std::string listed(const List& list, const Show& show) {
-  std::string made = "[";
-  for (const auto& one : list) made += (made.size() == 1 ? "" : ", ") + show(one);
-  return made + "]";
+  std::string result = "[";
+  for (const auto& one : list) result += (result.size() == 1 ? "" : ", ") + show(one);
+  return result + "]";
 }
 
 std::string numbers(const Ints& values) {

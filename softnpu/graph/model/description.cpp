@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kAnyRank = -2;
 
-void put(Writer* writer, const TypedTensor& tensor) {
+void put(Writer* writer, const RegistryTensor& tensor) {
   writer->put(static_cast<uint8_t>(tensor.is_given));
   writer->put(tensor.name);
   writer->put(static_cast<int32_t>(tensor.tensor.dtype));
@@ -24,7 +24,7 @@ void put(Writer* writer, const TypedTensor& tensor) {
   writer->put_list(tensor.tensor.dims);
 }
 
-bool read(Parser* parser, TypedTensor* out) {
+bool read(Parser* parser, RegistryTensor* out) {
   out->is_given = parser->get<uint8_t>() != 0;
   out->name = parser->words();
   out->tensor.dtype = static_cast<aclDataType>(parser->get<int32_t>());
@@ -37,7 +37,7 @@ bool read(Parser* parser, TypedTensor* out) {
   return parser->is_ok() && (!out->is_given || aclDataTypeSize(out->tensor.dtype) != 0);
 }
 
-Status add_value(const TypedCall& description, const TypedTensor& tensor, const std::string& name, ValueKind kind,
+Status add_value(const RegistryCall& description, const RegistryTensor& tensor, const std::string& name, ValueKind kind,
                  Graph* graph, ValueId* id) {
   if (std::ranges::any_of(tensor.tensor.dims, [](int64_t size) { return size < 0; })) {
     return {ACL_ERROR_INVALID_PARAM,
@@ -58,24 +58,24 @@ Status add_value(const TypedCall& description, const TypedTensor& tensor, const 
 
 }  // namespace
 
-std::string serialize(const TypedCall& description) {
+std::string serialize(const RegistryCall& description) {
   Writer writer;
   writer.put(description.type);
   for (const auto* tensors : {&description.inputs, &description.outputs}) {
     writer.put(static_cast<uint64_t>(tensors->size()));
-    for (const TypedTensor& tensor : *tensors) put(&writer, tensor);
+    for (const RegistryTensor& tensor : *tensors) put(&writer, tensor);
   }
   put_attributes(&writer, *description.attributes);
   return writer.take();
 }
 
-Status deserialize(std::string_view bytes, TypedCall* out) {
+Status deserialize(std::string_view bytes, RegistryCall* out) {
   const Status damaged = {ACL_ERROR_PARSE_MODEL, "the model's operator is damaged"};
   Parser parser(bytes);
   out->type = parser.words();
   for (auto* tensors : {&out->inputs, &out->outputs}) {
     tensors->resize(parser.count(25));  // a tensor has at least as many bytes
-    for (TypedTensor& tensor : *tensors) {
+    for (RegistryTensor& tensor : *tensors) {
       if (!read(&parser, &tensor)) return damaged;
     }
   }
@@ -85,10 +85,10 @@ Status deserialize(std::string_view bytes, TypedCall* out) {
   return Status::ok();
 }
 
-Status graph_of(const TypedCall& description, Graph* out) {
+Status graph_of(const RegistryCall& description, Graph* out) {
   out->name = description.type;
   Node node{description.type, description.type, {}, {}, description.attributes};
-  for (const TypedTensor& input : description.inputs) {
+  for (const RegistryTensor& input : description.inputs) {
     ValueId id = kNoValue;
     if (input.is_given) {
       const std::string name = text("input", out->inputs.size());
@@ -97,7 +97,7 @@ Status graph_of(const TypedCall& description, Graph* out) {
     }
     node.inputs.push_back({id});
   }
-  for (const TypedTensor& output : description.outputs) {
+  for (const RegistryTensor& output : description.outputs) {
     ValueId id = kNoValue;
     const std::string name = text("output", out->outputs.size());
     SOFTNPU_RETURN_IF_ERROR(add_value(description, output, name, ValueKind::kResult, out, &id));
@@ -110,7 +110,7 @@ Status graph_of(const TypedCall& description, Graph* out) {
 
 }  // namespace softnpu::graph
 
-void softnpuReadOperatorModel(const void* bytes, size_t size, softnpu::TypedCall* out, softnpu::Status* status) {
+void softnpuReadOperatorModel(const void* bytes, size_t size, softnpu::RegistryCall* out, softnpu::Status* status) {
   softnpu::graph::CompiledModel model;
   *status = softnpu::graph::read_om({static_cast<const char*>(bytes), size}, nullptr, &model);
   if (!status->is_ok()) return;
@@ -121,6 +121,6 @@ void softnpuReadOperatorModel(const void* bytes, size_t size, softnpu::TypedCall
   *status = {ACL_ERROR_OP_LOAD_FAILED, "the model has no single operator: load it by aclmdlLoadFromMem"};
 }
 
-void softnpuWriteOperatorModel(const softnpu::TypedCall* description, std::string* out) {
+void softnpuWriteOperatorModel(const softnpu::RegistryCall* description, std::string* out) {
   *out = softnpu::graph::write_om({{}, {}, *description});
 }

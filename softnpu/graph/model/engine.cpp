@@ -79,9 +79,9 @@ void describe(const softnpuModel* model, int32_t is_output, size_t index, softnp
 }
 
 std::vector<Buffer> buffers(const softnpuBuffer* first, size_t count) {
-  std::vector<Buffer> made;
-  for (const softnpuBuffer& one : std::span(first, count)) made.push_back({one.data, one.bytes});
-  return made;
+  std::vector<Buffer> result;
+  for (const softnpuBuffer& one : std::span(first, count)) result.push_back({one.data, one.bytes});
+  return result;
 }
 
 // The session of a call; reports its outputs.

@@ -133,9 +133,9 @@ Status LoadedGraph::session(const std::vector<Ints>& sizes, std::shared_ptr<Sess
     auto graph = std::make_shared<Graph>();
     SOFTNPU_RETURN_IF_ERROR(lower(model_, *source_, open_inputs_, sizes, graph.get()));
     share_constants(graph.get());
-    std::unique_ptr<Session> made;
-    SOFTNPU_RETURN_IF_ERROR(Session::create(std::move(graph), {{}, {}, &constants_, fuses_}, &made));
-    sessions_.emplace_front(sizes, std::move(made));
+    std::unique_ptr<Session> result;
+    SOFTNPU_RETURN_IF_ERROR(Session::create(std::move(graph), {{}, {}, &constants_, fuses_}, &result));
+    sessions_.emplace_front(sizes, std::move(result));
     if (sessions_.size() > kMaxSessions) {
       sessions_.pop_back();
       constants_.prune();

@@ -8,7 +8,7 @@
 
 #include "graph/ir/graph.h"
 #include "graph/model/open_sizes.h"
-#include "nnopbase/typed_call.h"
+#include "nnopbase/registry_call.h"
 
 namespace softnpu::graph {
 
@@ -16,7 +16,7 @@ namespace softnpu::graph {
 struct CompiledModel {
   Graph graph;
   std::optional<Source> source;
-  std::optional<TypedCall> description;
+  std::optional<RegistryCall> description;
 };
 
 std::string write_om(const CompiledModel& model);

@@ -57,7 +57,7 @@ uint64_t hash_of(std::string_view bytes) {
 }
 
 Serialized serialize(const Graph& graph) {
-  Serialized made;
+  Serialized result;
   Writer writer;
   writer.put(graph.name);
   writer.put(static_cast<uint64_t>(graph.values.size()));
@@ -68,10 +68,10 @@ Serialized serialize(const Graph& graph) {
     writer.put_list(value.dims);
     writer.put(value.base);
     const bool is_constant = value.kind == ValueKind::kConstant;
-    if (is_constant) made.constants.resize((made.constants.size() + kAlignment - 1) / kAlignment * kAlignment);
-    writer.put(static_cast<uint64_t>(is_constant ? made.constants.size() : 0));
+    if (is_constant) result.constants.resize((result.constants.size() + kAlignment - 1) / kAlignment * kAlignment);
+    writer.put(static_cast<uint64_t>(is_constant ? result.constants.size() : 0));
     writer.put(static_cast<uint64_t>(is_constant ? value.bytes.size : 0));
-    if (is_constant) made.constants.append(value.bytes.data, value.bytes.size);
+    if (is_constant) result.constants.append(value.bytes.data, value.bytes.size);
   }
   writer.put(static_cast<uint64_t>(graph.nodes.size()));
   for (const Node& node : graph.nodes) {
@@ -87,8 +87,8 @@ Serialized serialize(const Graph& graph) {
   }
   writer.put_list(graph.inputs);
   writer.put_list(graph.outputs);
-  made.structure = writer.take();
-  return made;
+  result.structure = writer.take();
+  return result;
 }
 
 Status deserialize(std::string_view structure, std::string_view constants, const std::shared_ptr<const void>& owner,

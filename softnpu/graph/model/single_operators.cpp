@@ -109,7 +109,7 @@ Status find_member(const Json& json, const char* name, const std::string& where,
   return *out != nullptr ? Status::ok() : wrong(text(where, " has no \"", name, "\""));
 }
 
-Status read_tensor(const Json& json, const std::string& where, TypedTensor* out) {
+Status read_tensor(const Json& json, const std::string& where, RegistryTensor* out) {
   const Json* member = nullptr;
   std::string type;
   std::string format;
@@ -142,13 +142,13 @@ Status read_tensor(const Json& json, const std::string& where, TypedTensor* out)
   return Status::ok();
 }
 
-Status read_tensors(const Json& json, const char* name, const std::string& where, std::vector<TypedTensor>* out) {
+Status read_tensors(const Json& json, const char* name, const std::string& where, std::vector<RegistryTensor>* out) {
   const Json* member = json.find(name);
   if (member == nullptr) return Status::ok();
   if (member->list() == nullptr) return wrong(text(where, ": \"", name, "\" is no list"));
   for (const Json& one : *member->list()) {
-    const std::string place = text(where, ": \"", name, "\" ", out->size());
-    SOFTNPU_RETURN_IF_ERROR(read_tensor(one, place, &out->emplace_back()));
+    const std::string location = text(where, ": \"", name, "\" ", out->size());
+    SOFTNPU_RETURN_IF_ERROR(read_tensor(one, location, &out->emplace_back()));
   }
   return Status::ok();
 }
@@ -181,53 +181,53 @@ Status read_attributes(const Json& json, const std::string& where, aclopAttr* ou
   if (member == nullptr) return Status::ok();
   if (member->list() == nullptr) return wrong(where + ": \"attr\" is no list");
   for (const Json& one : *member->list()) {
-    const std::string place = text(where, ": \"attr\" ", out->values.size());
+    const std::string location = text(where, ": \"attr\" ", out->values.size());
     std::string name;
     std::string type;
-    SOFTNPU_RETURN_IF_ERROR(find_member(one, "name", place, &member));
-    SOFTNPU_RETURN_IF_ERROR(read_value(*member, place + ": \"name\"", &name));
-    SOFTNPU_RETURN_IF_ERROR(find_member(one, "type", place, &member));
-    SOFTNPU_RETURN_IF_ERROR(read_value(*member, place + ": \"type\"", &type));
-    SOFTNPU_RETURN_IF_ERROR(find_member(one, "value", place, &member));
+    SOFTNPU_RETURN_IF_ERROR(find_member(one, "name", location, &member));
+    SOFTNPU_RETURN_IF_ERROR(read_value(*member, location + ": \"name\"", &name));
+    SOFTNPU_RETURN_IF_ERROR(find_member(one, "type", location, &member));
+    SOFTNPU_RETURN_IF_ERROR(read_value(*member, location + ": \"type\"", &type));
+    SOFTNPU_RETURN_IF_ERROR(find_member(one, "value", location, &member));
     const auto found = attribute_types().find(type);
     if (found == attribute_types().end()) {
-      return wrong(text(place, ": \"type\" ", type, " is none of ", known(attribute_types())));
+      return wrong(text(location, ": \"type\" ", type, " is none of ", known(attribute_types())));
     }
-    SOFTNPU_RETURN_IF_ERROR(found->second(*member, text(place, ", ", name), &out->values[name]));
+    SOFTNPU_RETURN_IF_ERROR(found->second(*member, text(location, ", ", name), &out->values[name]));
   }
   return Status::ok();
 }
 
-bool has_open_sizes(const TypedCall& description) {
-  const auto is_open = [](const TypedTensor& one) {
+bool has_open_sizes(const RegistryCall& description) {
+  const auto is_open = [](const RegistryTensor& one) {
     return std::ranges::any_of(one.tensor.dims, [](int64_t size) { return size < 0; });
   };
   return std::ranges::any_of(description.inputs, is_open) || std::ranges::any_of(description.outputs, is_open);
 }
 
-Status read_operator(const Json& json, const std::string& where, TypedCall* out) {
+Status read_operator(const Json& json, const std::string& where, RegistryCall* out) {
   const Json* member = nullptr;
   SOFTNPU_RETURN_IF_ERROR(find_member(json, "op", where, &member));
   SOFTNPU_RETURN_IF_ERROR(read_value(*member, where + ": \"op\"", &out->type));
-  const std::string place = text(where, " (", out->type, ")");
-  SOFTNPU_RETURN_IF_ERROR(read_tensors(json, "input_desc", place, &out->inputs));
-  SOFTNPU_RETURN_IF_ERROR(read_tensors(json, "output_desc", place, &out->outputs));
+  const std::string location = text(where, " (", out->type, ")");
+  SOFTNPU_RETURN_IF_ERROR(read_tensors(json, "input_desc", location, &out->inputs));
+  SOFTNPU_RETURN_IF_ERROR(read_tensors(json, "output_desc", location, &out->outputs));
   auto attributes = std::make_shared<aclopAttr>();
-  SOFTNPU_RETURN_IF_ERROR(read_attributes(json, place, attributes.get()));
+  SOFTNPU_RETURN_IF_ERROR(read_attributes(json, location, attributes.get()));
   out->attributes = std::move(attributes);
   std::shared_ptr<const CompiledOperator> compiled;
   const Status status = compile(*out, &compiled);
   // A call with open sizes is checked when it has them.
   const bool is_known = status.code() != ACL_ERROR_OP_NOT_FOUND;
   if (status.is_ok() || (is_known && has_open_sizes(*out))) return Status::ok();
-  return {status.code(), text(place, ": ", status.message())};
+  return {status.code(), text(location, ": ", status.message())};
 }
 
 // "0_Add_0_2_8_0_2_8_0_2_8": number, type, then data type, format and sizes of each tensor.
-std::string file_name(size_t number, const TypedCall& description) {
+std::string file_name(size_t number, const RegistryCall& description) {
   std::string name = text(number, "_", description.type);
   for (const auto* tensors : {&description.inputs, &description.outputs}) {
-    for (const TypedTensor& one : *tensors) {
+    for (const RegistryTensor& one : *tensors) {
       name += text("_", static_cast<int>(one.tensor.dtype), "_", static_cast<int>(one.tensor.format));
       for (const int64_t size : one.tensor.dims) name += text("_", size);
     }
@@ -246,7 +246,7 @@ Status compile_operators(const std::string& path, const std::string& folder, std
     return {status.code(), text(path, ": ", status.message())};
   }
   if (json.list() == nullptr) return wrong(path + " is no list of operators");
-  std::vector<TypedCall> descriptions;
+  std::vector<RegistryCall> descriptions;
   for (const Json& one : *json.list()) {
     if (const Json* flag = one.find("compile_flag"); flag != nullptr && one.find("op") == nullptr) continue;
     const std::string where = text(path, ": operator ", descriptions.size());

@@ -91,9 +91,9 @@ class Recognizer {
     Node other = *transpose;
     other.inputs[1] = {edit_.constant(order), true};
     other.outputs = {edit_.result(edit_.value(source).dtype, sizes)};
-    const ValueId made = other.outputs[0];
+    const ValueId created = other.outputs[0];
     edit_.emit(std::move(other));
-    return made;
+    return created;
   }
 
   bool attention(const Node& node) {
@@ -130,9 +130,9 @@ class Recognizer {
     }
     std::vector<Operand> inputs = {{q}, {k}, {v}};
     if (bias.value != kNoValue) inputs.push_back(bias);
-    Node made = simple_node("softnpuAttention", node, std::move(inputs), node.outputs[0]);
-    made.attributes = with_attribute(made, "scale", static_cast<float>(found.scale));
-    edit_.emit(std::move(made));
+    Node created = simple_node("softnpuAttention", node, std::move(inputs), node.outputs[0]);
+    created.attributes = with_attribute(created, "scale", static_cast<float>(found.scale));
+    edit_.emit(std::move(created));
     return true;
   }
 

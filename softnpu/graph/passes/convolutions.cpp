@@ -55,7 +55,7 @@ class Folder {
 
   // What a node computes of its operand number `image`.
   std::optional<Affine> affine_of(const Node& node, size_t image, size_t channels) const {
-    Affine made{std::vector<double>(channels, 1), std::vector<double>(channels, 0)};
+    Affine created{std::vector<double>(channels, 1), std::vector<double>(channels, 0)};
     if (node.type == "BNInfer") {
       if (image != 0 || node.inputs.size() != 5) return std::nullopt;
       std::vector<std::vector<double>> statistics;
@@ -66,24 +66,24 @@ class Folder {
       }
       const double epsilon = attribute(node, "epsilon", 1e-5F);
       for (size_t c = 0; c < channels; ++c) {
-        made.factor[c] = statistics[0][c] / std::sqrt(statistics[3][c] + epsilon);
-        made.shift[c] = statistics[1][c] - statistics[2][c] * made.factor[c];
+        created.factor[c] = statistics[0][c] / std::sqrt(statistics[3][c] + epsilon);
+        created.shift[c] = statistics[1][c] - statistics[2][c] * created.factor[c];
       }
-      return made;
+      return created;
     }
     if (node.inputs.size() != 2) return std::nullopt;
     const auto numbers = per_channel(node.inputs[1 - image], edit_.dims(node.outputs[0]).size(), channels);
     if (!numbers.has_value()) return std::nullopt;
     if (node.type == "Mul") {
-      made.factor = *numbers;
+      created.factor = *numbers;
     } else if (node.type == "Add") {
-      made.shift = *numbers;
+      created.shift = *numbers;
     } else if (node.type == "Sub" && image == 0) {
-      for (size_t c = 0; c < channels; ++c) made.shift[c] = -(*numbers)[c];
+      for (size_t c = 0; c < channels; ++c) created.shift[c] = -(*numbers)[c];
     } else {
       return std::nullopt;
     }
-    return made;
+    return created;
   }
 
   // A convolution that only `id`, its result or a view of it with the same channels, makes available.
@@ -142,15 +142,15 @@ class Folder {
       for (size_t i = c * width; i < (c + 1) * width; ++i) weights[i] *= factor;
     }
     const Dims inner = edit_.dims(convolution.outputs[0]);
-    ValueId made = output;
+    ValueId created = output;
     if (inner != edit_.dims(output)) {
-      made = edit_.result(dtype, inner);
-      if (!edit_.alias(output, made)) return false;
+      created = edit_.result(dtype, inner);
+      if (!edit_.alias(output, created)) return false;
     }
     if (scales) convolution.inputs[1].value = edit_.constant(dtype, edit_.dims(filter), weights);
     convolution.inputs.resize(3);
     convolution.inputs[2] = {edit_.constant(dtype, {static_cast<int64_t>(channels)}, bias), false};
-    convolution.outputs = {made};
+    convolution.outputs = {created};
     edit_.emit(std::move(convolution));
     return true;
   }

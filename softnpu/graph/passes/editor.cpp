@@ -82,10 +82,10 @@ std::vector<int64_t> Editor::integers(const Operand& operand) const {
 }
 
 ValueId Editor::result(aclDataType dtype, Dims dims) {
-  Value made;
-  made.dtype = dtype;
-  made.dims = std::move(dims);
-  const ValueId id = graph_->add(std::move(made));
+  Value created;
+  created.dtype = dtype;
+  created.dims = std::move(dims);
+  const ValueId id = graph_->add(std::move(created));
   grow();
   return id;
 }
@@ -136,10 +136,10 @@ void Editor::emit(Node node) {
 }
 
 bool Editor::alias(ValueId id, ValueId source) {
-  Value& made = graph_->values[id];
-  if (is_output_[id] || made.kind != ValueKind::kResult) return false;
-  made.kind = ValueKind::kView;
-  made.base = source;
+  Value& created = graph_->values[id];
+  if (is_output_[id] || created.kind != ValueKind::kResult) return false;
+  created.kind = ValueKind::kView;
+  created.base = source;
   ++uses_[source];
   return true;
 }

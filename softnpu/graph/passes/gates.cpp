@@ -24,9 +24,9 @@ class Recognizer {
       size_t dim = 0;
       const ValueId x = whole_of(edit_, swish->inputs[0].value, node.inputs[1 - i].value, &dim);
       if (x == kNoValue || edit_.value(x).dtype != edit_.value(node.outputs[0]).dtype) continue;
-      Node made = simple_node("softnpuSwiGlu", node, {{x}}, node.outputs[0]);
-      made.attributes = with_attribute(made, "dim", static_cast<int64_t>(dim));
-      edit_.emit(std::move(made));
+      Node result = simple_node("softnpuSwiGlu", node, {{x}}, node.outputs[0]);
+      result.attributes = with_attribute(result, "dim", static_cast<int64_t>(dim));
+      edit_.emit(std::move(result));
       return true;
     }
     return false;

@@ -67,19 +67,19 @@ class Recognizer {
     if (node == nullptr || (node->type != "RealDiv" && node->type != "Mul")) return std::nullopt;
     const bool divides = node->type == "RealDiv";
     for (size_t i = 0; i < (divides ? 1U : 2U); ++i) {
-      Standardized made;
+      Standardized created;
       size_t dims = 0;
       const ValueId centered = node->inputs[i].value;
-      const ValueId variance = shifted(rooted(node->inputs[1 - i].value, !divides), &made.epsilon);
+      const ValueId variance = shifted(rooted(node->inputs[1 - i].value, !divides), &created.epsilon);
       if (variance == kNoValue || squared(mean_of(variance, &dims)) != centered) continue;
       const Node* difference = edit_.producer(centered, "Sub");
       size_t mean_dims = 0;
       if (difference == nullptr) continue;
-      made.x = difference->inputs[0].value;
-      if (mean_of(difference->inputs[1].value, &mean_dims) != made.x || mean_dims != dims) continue;
-      const Dims& sizes = edit_.dims(made.x);
-      made.inner = Dims(sizes.end() - static_cast<int64_t>(dims), sizes.end());
-      return made;
+      created.x = difference->inputs[0].value;
+      if (mean_of(difference->inputs[1].value, &mean_dims) != created.x || mean_dims != dims) continue;
+      const Dims& sizes = edit_.dims(created.x);
+      created.inner = Dims(sizes.end() - static_cast<int64_t>(dims), sizes.end());
+      return created;
     }
     return std::nullopt;
   }
@@ -113,11 +113,11 @@ class Recognizer {
       if (dtype != ACL_FLOAT && dtype != ACL_FLOAT16 && dtype != ACL_BF16) continue;
       Dims statistics = edit_.dims(norm->x);
       std::fill(statistics.end() - static_cast<int64_t>(norm->inner.size()), statistics.end(), 1);
-      Node made =
+      Node created =
           simple_node("LayerNormV3", node, {{norm->x}, product->inputs[gamma], node.inputs[1 - i]}, node.outputs[0]);
-      for (int k = 0; k < 2; ++k) made.outputs.push_back(edit_.result(dtype, statistics));
-      made.attributes = with_attribute(made, "epsilon", static_cast<float>(norm->epsilon));
-      edit_.emit(std::move(made));
+      for (int k = 0; k < 2; ++k) created.outputs.push_back(edit_.result(dtype, statistics));
+      created.attributes = with_attribute(created, "epsilon", static_cast<float>(norm->epsilon));
+      edit_.emit(std::move(created));
       return true;
     }
     return false;

@@ -65,13 +65,13 @@ class Folder {
     const bool is_row = !dims.empty() && dims[dims.size() - 1] == columns && element_count(dims) == columns;
     if (!is_row || edit_.dims(sum).empty() || edit_.dims(sum)[edit_.dims(sum).size() - 1] != columns) return false;
     Node changed = *product;
-    ValueId made = output;
+    ValueId created = output;
     if (edit_.dims(result) != edit_.dims(output)) {
-      made = edit_.result(edit_.value(output).dtype, edit_.dims(result));
-      if (!edit_.alias(output, made)) return false;
+      created = edit_.result(edit_.value(output).dtype, edit_.dims(result));
+      if (!edit_.alias(output, created)) return false;
     }
     changed.inputs.push_back({edit_.reshaped(row.value, {columns}), false});
-    changed.outputs = {made};
+    changed.outputs = {created};
     edit_.emit(std::move(changed));
     return true;
   }

@@ -43,14 +43,14 @@ class Recognizer {
   }
 
   // x / sqrt(mean(x^2) + epsilon), where the node multiplies or divides x = inputs[place].
-  bool is_normalized(const Node& node, size_t place, bool divides, Normalized* out) const {
-    const Node* sum = edit_.producer(rooted(node.inputs[1 - place].value, divides), "Add");
+  bool is_normalized(const Node& node, size_t location, bool divides, Normalized* out) const {
+    const Node* sum = edit_.producer(rooted(node.inputs[1 - location].value, divides), "Add");
     if (sum == nullptr || sum->inputs.size() != 2) return false;
     for (size_t i = 0; i < 2; ++i) {
       const auto epsilon = edit_.number(sum->inputs[1 - i]);
       const Node* mean = edit_.producer(sum->inputs[i].value, "ReduceMean");
       if (!epsilon.has_value() || mean == nullptr) continue;
-      out->x = node.inputs[place].value;
+      out->x = node.inputs[location].value;
       out->epsilon = *epsilon;
       out->dims = mean_dims(edit_, *mean);
       if (out->dims > 0 && is_square_of(mean->inputs[0].value, out->x)) return true;
@@ -63,9 +63,9 @@ class Recognizer {
     if (node == nullptr || node->inputs.size() != 2) return std::nullopt;
     const bool divides = node->type == "RealDiv";
     if (!divides && node->type != "Mul") return std::nullopt;
-    Normalized made;
-    if (is_normalized(*node, 0, divides, &made)) return made;
-    if (!divides && is_normalized(*node, 1, false, &made)) return made;
+    Normalized result;
+    if (is_normalized(*node, 0, divides, &result)) return result;
+    if (!divides && is_normalized(*node, 1, false, &result)) return result;
     return std::nullopt;
   }
 
@@ -73,12 +73,12 @@ class Recognizer {
   std::optional<Normalized> normalized_in_float32(ValueId id) const {
     const Node* back = edit_.producer(id, "Cast");
     const aclDataType dtype = edit_.value(id).dtype;
-    auto made = normalized(back == nullptr ? id : back->inputs[0].value);
-    if (!made.has_value() || edit_.value(made->x).dtype == dtype) return made;
-    const Node* cast = edit_.producer(made->x, "Cast");
-    if (cast == nullptr || edit_.value(made->x).dtype != ACL_FLOAT) return std::nullopt;
-    made->x = cast->inputs[0].value;
-    return edit_.value(made->x).dtype == dtype ? made : std::nullopt;
+    auto result = normalized(back == nullptr ? id : back->inputs[0].value);
+    if (!result.has_value() || edit_.value(result->x).dtype == dtype) return result;
+    const Node* cast = edit_.producer(result->x, "Cast");
+    if (cast == nullptr || edit_.value(result->x).dtype != ACL_FLOAT) return std::nullopt;
+    result->x = cast->inputs[0].value;
+    return edit_.value(result->x).dtype == dtype ? result : std::nullopt;
   }
 
   bool norm(const Node& node) {
@@ -96,9 +96,9 @@ class Recognizer {
       const bool fits = edit_.dims(gamma.value) == inner && edit_.value(gamma.value).dtype == x.dtype &&
                         edit_.dims(node.outputs[0]) == x.dims && edit_.value(node.outputs[0]).dtype == x.dtype;
       if (!is_floating || !fits) continue;
-      Node made = simple_node("softnpuRmsNorm", node, {{norm->x}, gamma}, node.outputs[0]);
-      made.attributes = with_attribute(made, "epsilon", static_cast<float>(norm->epsilon));
-      edit_.emit(std::move(made));
+      Node result = simple_node("softnpuRmsNorm", node, {{norm->x}, gamma}, node.outputs[0]);
+      result.attributes = with_attribute(result, "epsilon", static_cast<float>(norm->epsilon));
+      edit_.emit(std::move(result));
       return true;
     }
     return false;

@@ -92,8 +92,8 @@ class Planner {
       plan_.placements[graph_.root(graph_.outputs[i])] = {Region::kOutput, i};
     }
     find_prologue();
-    place_weights();
-    place_work();
+    set_weights();
+    set_work();
     for (size_t i = 0; i < graph_.values.size(); ++i) {
       plan_.placements[i] = plan_.placements[graph_.root(static_cast<ValueId>(i))];
     }
@@ -126,7 +126,7 @@ class Planner {
   }
 
   // Constants, and results of the prologue that are read later.
-  void place_weights() {
+  void set_weights() {
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       for (const Operand& input : graph_.nodes[i].inputs) {
         if (input.value == kNoValue || input.on_host) continue;
@@ -148,7 +148,7 @@ class Planner {
     }
   }
 
-  void place_work() {
+  void set_work() {
     constexpr size_t kNever = SIZE_MAX;
     std::vector<size_t> last_use(graph_.values.size(), kNever);
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
@@ -182,17 +182,17 @@ class Planner {
   ValueId in_place_of(const Node& node, const IsLast& is_last) const {
     if (!is_elementwise(node)) return kNoValue;
     const ValueId output = node.outputs[0];
-    const Value& made = graph_.values[output];
-    if (made.kind != ValueKind::kResult || plan_.placements[output].region != Region::kNone) return kNoValue;
+    const Value& result = graph_.values[output];
+    if (result.kind != ValueKind::kResult || plan_.placements[output].region != Region::kNone) return kNoValue;
     for (const Operand& input : node.inputs) {
       if (input.value == kNoValue || input.on_host) continue;
       const ValueId root = graph_.root(input.value);
       const Value& read = graph_.values[input.value];
-      const bool fits = read.dims == made.dims && aclDataTypeSize(read.dtype) == aclDataTypeSize(made.dtype);
+      const bool fits = read.dims == result.dims && aclDataTypeSize(read.dtype) == aclDataTypeSize(result.dtype);
       if (!fits || plan_.placements[root].region != Region::kWork || !is_last(root)) continue;
       const bool is_other = std::ranges::any_of(node.inputs, [&](const Operand& other) {
         return other.value != kNoValue && graph_.root(other.value) == root &&
-               graph_.values[other.value].dims != made.dims;
+               graph_.values[other.value].dims != result.dims;
       });
       if (!is_other) return root;
     }

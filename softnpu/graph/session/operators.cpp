@@ -4,7 +4,7 @@
 
 namespace softnpu::graph {
 
-Status infer_outputs(TypedCall* call) {
+Status infer_outputs(RegistryCall* call) {
   OperatorLibrary operators;
   SOFTNPU_RETURN_IF_ERROR(load_operators(&operators));
   Status status;
@@ -12,7 +12,7 @@ Status infer_outputs(TypedCall* call) {
   return status;
 }
 
-Status compile(const TypedCall& call, std::shared_ptr<const CompiledOperator>* out) {
+Status compile(const RegistryCall& call, std::shared_ptr<const CompiledOperator>* out) {
   OperatorLibrary operators;
   SOFTNPU_RETURN_IF_ERROR(load_operators(&operators));
   Status status;

@@ -3,13 +3,13 @@
 
 #include <memory>
 
-#include "nnopbase/typed_call.h"
+#include "nnopbase/registry_call.h"
 
 namespace softnpu::graph {
 
 // Makes the outputs of the call: their types and sizes.
-Status infer_outputs(TypedCall* call);
+Status infer_outputs(RegistryCall* call);
 // Checks everything of a call but its addresses.
-Status compile(const TypedCall& call, std::shared_ptr<const CompiledOperator>* out);
+Status compile(const RegistryCall& call, std::shared_ptr<const CompiledOperator>* out);
 
 }  // namespace softnpu::graph

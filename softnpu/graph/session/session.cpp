@@ -124,18 +124,18 @@ bool Session::is_bound(const Node& node) const {
          std::ranges::any_of(node.outputs, is_of_caller);
 }
 
-void Session::fill_tensor(ValueId id, TypedTensor* tensor) const {
+void Session::fill_tensor(ValueId id, RegistryTensor* tensor) const {
   set_sizes(graph_->values[id], &tensor->tensor);
   tensor->name = graph_->values[id].name;
   tensor->is_given = true;
   tensor->tensor.data = address(id);
 }
 
-void Session::fill(const Node& node, TypedCall* call) const {
+void Session::fill(const Node& node, RegistryCall* call) const {
   call->type = node.type;
   call->attributes = node.attributes;
   for (const Operand& input : node.inputs) {
-    TypedTensor& tensor = call->inputs.emplace_back();
+    RegistryTensor& tensor = call->inputs.emplace_back();
     if (input.value == kNoValue) continue;
     fill_tensor(input.value, &tensor);
     if (!input.on_host) continue;
@@ -160,14 +160,14 @@ Status Session::add_step(const Node& node, Step* step) {
 }
 
 Status Session::plan(const Step& step, Plan* plan) const {
-  TypedCall call = step.call;
+  RegistryCall call = step.call;
   for (size_t i = 0; i < call.inputs.size(); ++i) {
     const Operand& input = step.node->inputs[i];
     if (input.value != kNoValue && !input.on_host) call.inputs[i].tensor.data = address(input.value);
   }
   for (size_t i = 0; i < call.outputs.size(); ++i) call.outputs[i].tensor.data = address(step.node->outputs[i]);
   SOFTNPU_RETURN_IF_ERROR(step.compiled->plan(&call, plan));
-  for (const TypedTensor& output : call.outputs) {
+  for (const RegistryTensor& output : call.outputs) {
     if (output.tensor.shape != nullptr) {
       return {ACL_ERROR_OP_UNSUPPORTED_DYNAMIC, "the sizes of its results depend on data"};
     }

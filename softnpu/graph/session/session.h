@@ -12,7 +12,7 @@
 #include "graph/session/memory_plan.h"
 #include "graph/session/shared_constants.h"
 #include "nnopbase/launch_template.h"
-#include "nnopbase/typed_call.h"
+#include "nnopbase/registry_call.h"
 
 namespace softnpu::graph {
 
@@ -52,7 +52,7 @@ class Session {
   // A node that runs at each run.
   struct Step {
     const Node* node;
-    TypedCall call;
+    RegistryCall call;
     std::shared_ptr<const CompiledOperator> compiled;
     std::shared_ptr<const LaunchTemplate> planned;  // null: bound, and not planned yet
     bool is_bound = false;                          // inputs or outputs of the graph are among its operands
@@ -72,8 +72,8 @@ class Session {
   Status upload();
   Status add_step(const Node& node, Step* step);
   Status run_prologue();
-  void fill(const Node& node, TypedCall* call) const;
-  void fill_tensor(ValueId id, TypedTensor* tensor) const;
+  void fill(const Node& node, RegistryCall* call) const;
+  void fill_tensor(ValueId id, RegistryTensor* tensor) const;
   void* address(ValueId id) const;
   bool is_bound(const Node& node) const;
   Status plan(const Step& step, Plan* plan) const;

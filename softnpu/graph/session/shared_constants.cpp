@@ -9,12 +9,12 @@ Status SharedConstants::find(const Bytes& bytes, std::shared_ptr<DeviceMemory>* 
   std::weak_ptr<DeviceMemory>& known = constants_[{bytes.data, bytes.size}];
   *out = known.lock();
   if (*out != nullptr) return Status::ok();
-  auto made = std::make_shared<DeviceMemory>();
-  SOFTNPU_RETURN_IF_ERROR(made->allocate(bytes.size));
+  auto result = std::make_shared<DeviceMemory>();
+  SOFTNPU_RETURN_IF_ERROR(result->allocate(bytes.size));
   SOFTNPU_RETURN_IF_ERROR(
-      status_of(aclrtMemcpy(made->data(), bytes.size, bytes.data, bytes.size, ACL_MEMCPY_HOST_TO_DEVICE)));
-  known = made;
-  *out = std::move(made);
+      status_of(aclrtMemcpy(result->data(), bytes.size, bytes.data, bytes.size, ACL_MEMCPY_HOST_TO_DEVICE)));
+  known = result;
+  *out = std::move(result);
   return Status::ok();
 }
 

@@ -70,8 +70,8 @@ inline const char* get_from_process(const char* name) { return std::getenv(name)
 
 // What is wrong with a value; for texts whose readers parse them further.
 inline std::string misunderstood(std::string_view name, std::string_view value, std::string_view takes) {
-  std::string made(name);
-  return made.append("=").append(value).append(" is not understood: it takes ").append(takes);
+  std::string created(name);
+  return created.append("=").append(value).append(" is not understood: it takes ").append(takes);
 }
 
 // The value as it is, also if it is empty.
@@ -119,15 +119,15 @@ inline std::string allowed(const Variable& row) {
 
 template <typename T>
 Read<T> read(const Variable& row, Get get, std::optional<T> (*parse)(std::string_view, const Variable&)) {
-  Read<T> made{parse(row.otherwise, row), {}};
+  Read<T> created{parse(row.otherwise, row), {}};
   const char* value = get(row.name);
-  if (value == nullptr || *value == '\0') return made;
+  if (value == nullptr || *value == '\0') return created;
   if (auto parsed = parse(value, row)) {
-    made.value = std::move(parsed);
+    created.value = std::move(parsed);
   } else {
-    made.error = misunderstood(row.name, value, allowed(row));
+    created.error = misunderstood(row.name, value, allowed(row));
   }
-  return made;
+  return created;
 }
 
 }  // namespace detail

@@ -20,17 +20,17 @@ typedef struct softnpuMemoryFile {
 // Sets the device up if nothing has so far. The file stays until the process ends.
 ACL_FUNC_VISIBILITY aclError softnpuGetMemoryFile(int32_t deviceId, softnpuMemoryFile* memory);
 
-typedef struct softnpuPlace {
+typedef struct softnpuLocation {
   int32_t deviceId;  // -1 for host memory
   int32_t isInFile;  // 1 where the range is one range of its device's memory file
   uint64_t offset;   // in that file
   // Where kernels access it. In the file it stays accessible whatever is freed or unmapped.
   void* kernel;
-} softnpuPlace;
+} softnpuLocation;
 
 // Fails where [address, address + bytes) is neither in one live allocation of a device nor in pinned or registered
 // host memory.
-ACL_FUNC_VISIBILITY aclError softnpuLocate(const void* address, size_t bytes, softnpuPlace* place);
+ACL_FUNC_VISIBILITY aclError softnpuLocate(const void* address, size_t bytes, softnpuLocation* location);
 
 #ifdef __cplusplus
 }

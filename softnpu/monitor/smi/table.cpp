@@ -28,7 +28,7 @@ std::string process_row(std::string_view device, std::string_view pid, std::stri
   return text("| ", left(device, kFirst - 1), "| ", left(pid, kSecond - 1), "| ", left(name, kName - 1), "| ",
               left(memory, kMemory - 1), "|\n");
 }
-std::string wide_row(std::string_view words) { return text("| ", left(words, kAll - 1), "|\n"); }
+std::string widened_row(std::string_view words) { return text("| ", left(words, kAll - 1), "|\n"); }
 
 // The parts of the third column.
 std::string three(std::string_view first, std::string_view second, std::string_view third) {
@@ -71,7 +71,7 @@ std::string process_rows(const Machine& machine) {
     }
     has_any = has_any || !device.processes.empty();
     if (!ends_npu(machine, device)) continue;
-    if (!has_any) out += wide_row(text("No running processes found in NPU ", npu));
+    if (!has_any) out += widened_row(text("No running processes found in NPU ", npu));
     out += rule('=');
     has_any = false;
   }
@@ -90,7 +90,7 @@ std::string table(const Machine& machine) {
   const std::string chip = machine.soc.layout() == Layout::kAtlasA3 ? "Chip  Phy-ID" : "Chip";
   std::string out =
       plain_rule() +
-      wide_row(left("npu-smi " + version, 33) + left("Version: " + version, 30) + "softnpu, a software NPU") +
+      widened_row(left("npu-smi " + version, 33) + left("Version: " + version, 30) + "softnpu, a software NPU") +
       rule('-') + row("NPU   Name", "Health", three("Power(W)", "Temp(C)", "Hugepages-Usage(page)")) +
       row(chip, "Bus-Id", three("AICore(%)", "Memory-Usage(MB)", "HBM-Usage(MB)")) + rule('=');
   for (const DeviceLoad& device : machine.devices) {

@@ -30,21 +30,21 @@ class Outlines {
   }
 
   std::string operator()() const {
-    std::string said = "(";
+    std::string message = "(";
     size_t used = 0;
     for (size_t i = 0; i < count_; ++i) {
       const Outline& outline = outlines_[i];
-      said += i == 0 ? "" : ", ";
+      message += i == 0 ? "" : ", ";
       if (outline.rank < 0) {
-        said += "null";
+        message += "null";
         continue;
       }
       const auto rank = static_cast<size_t>(outline.rank);
       const std::array<int64_t, kMostDims> dims = with_all_dims();
-      said += name_of(static_cast<aclDataType>(outline.dtype)) + describe_shape(std::span(dims).subspan(used, rank));
+      message += name_of(static_cast<aclDataType>(outline.dtype)) + describe_shape(std::span(dims).subspan(used, rank));
       used += rank;
     }
-    return said + ")";
+    return message + ")";
   }
 
  private:
@@ -71,25 +71,25 @@ static_assert(sizeof(Outlines) <= Describe::kCapacity);
 }  // namespace
 
 std::string describe_shape(std::span<const int64_t> dims) {
-  std::string said = "[";
-  for (size_t i = 0; i < dims.size(); ++i) said += text(i == 0 ? "" : ", ", dims[i]);
-  return said + "]";
+  std::string message = "[";
+  for (size_t i = 0; i < dims.size(); ++i) message += text(i == 0 ? "" : ", ", dims[i]);
+  return message + "]";
 }
 
 std::string describe(const aclTensor& tensor) { return name_of(tensor.dtype) + describe_shape(tensor.dims); }
 
 std::string describe(std::span<const aclTensor* const> tensors) {
-  std::string said = "(";
+  std::string message = "(";
   for (size_t i = 0; i < tensors.size(); ++i) {
-    said += text(i == 0 ? "" : ", ", tensors[i] == nullptr ? "null" : describe(*tensors[i]));
+    message += text(i == 0 ? "" : ", ", tensors[i] == nullptr ? "null" : describe(*tensors[i]));
   }
-  return said + ")";
+  return message + ")";
 }
 
 Describe describe_later(std::span<const aclTensor* const> tensors) {
   Outlines outlines;
   if (outlines.take(tensors)) return outlines;
-  return [said = describe(tensors)] { return said; };
+  return [message = describe(tensors)] { return message; };
 }
 
 }  // namespace softnpu

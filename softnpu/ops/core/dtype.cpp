@@ -42,11 +42,11 @@ const Entry& entry(aclDataType dtype) {
   return found == nullptr ? kEntries.front() : *found;
 }
 
-bool is_wide_unsigned(aclDataType dtype) { return dtype == ACL_UINT16 || dtype == ACL_UINT32 || dtype == ACL_UINT64; }
+bool is_64_bit_unsigned(aclDataType dtype) { return dtype == ACL_UINT16 || dtype == ACL_UINT32 || dtype == ACL_UINT64; }
 
 // Both are integral and different. PyTorch does not promote unsigned types of more than 8 bits with others.
 aclDataType promote_integers(aclDataType a, aclDataType b) {
-  if (is_wide_unsigned(a) || is_wide_unsigned(b)) return ACL_DT_UNDEFINED;
+  if (is_64_bit_unsigned(a) || is_64_bit_unsigned(b)) return ACL_DT_UNDEFINED;
   if (a == ACL_BOOL) return b;
   if (b == ACL_BOOL) return a;
   const size_t size_a = aclDataTypeSize(a);

@@ -3,7 +3,7 @@
 #include "ops/nn/conv/algorithms.h"
 #include "base/border.h"
 #include "ops/blas/matmul/algorithms.h"
-#include "ops/nn/sampler/algorithms.h"
+#include "ops/nn/grid_sample/algorithms.h"
 #include "softnpu/tuning.h"
 
 namespace {
@@ -11,8 +11,8 @@ namespace {
 template <typename Table>
 void visit_rows(const char* name, const Table& table, void (*visit)(const softnpuAlgorithm*, void*), void* argument) {
   for (const auto& row : table) {
-    const softnpuAlgorithm said{name, row.name, row.use == softnpu::Use::kByTime ? 1 : 0};
-    visit(&said, argument);
+    const softnpuAlgorithm message{name, row.name, row.use == softnpu::Use::kByTime ? 1 : 0};
+    visit(&message, argument);
   }
 }
 

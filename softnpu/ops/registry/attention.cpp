@@ -34,12 +34,12 @@ Status attended(const aclTensor& q, const aclTensor& k, const aclTensor& v, aclT
   return sized(ints({q.dims[0], q.dims[1], q.dims[2], v.dims[3]}), q.dtype, y);
 }
 
-Status halved(const aclTensor& x, int64_t dim, aclTensor& y) {
-  size_t place = 0;
-  SOFTNPU_RETURN_IF_ERROR(find_dim(dim, x.dims.size(), &place));
-  if (x.dims.empty() || x.dims[place] % 2 != 0) return invalid_call("a dimension of even size is needed");
+Status half_size(const aclTensor& x, int64_t dim, aclTensor& y) {
+  size_t location = 0;
+  SOFTNPU_RETURN_IF_ERROR(find_dim(dim, x.dims.size(), &location));
+  if (x.dims.empty() || x.dims[location] % 2 != 0) return invalid_call("a dimension of even size is needed");
   Dims sizes = x.dims;
-  sizes[place] /= 2;
+  sizes[location] /= 2;
   y.dtype = x.dtype;
   y.dims = std::move(sizes);
   return Status::ok();

@@ -10,7 +10,7 @@ class PlannedOperator final : public CompiledOperator {
   explicit PlannedOperator(const OperatorRow& row) : row_(row) {}
 
   const char* name() const override { return row_.name; }
-  Status plan(TypedCall* call, Plan* plan) const override {
+  Status plan(RegistryCall* call, Plan* plan) const override {
     Operands operands(row_, *call);
     Status planned = row_.plan(operands, plan);
     Status read = operands.status();
@@ -21,11 +21,11 @@ class PlannedOperator final : public CompiledOperator {
   const OperatorRow& row_;
 };
 
-Status compile(const TypedCall& call, std::unique_ptr<const CompiledOperator>* out) {
+Status compile(const RegistryCall& call, std::unique_ptr<const CompiledOperator>* out) {
   const OperatorRow* row = find_operator(call.type);
   if (row == nullptr) return {ACL_ERROR_OP_NOT_FOUND, "no operator is of this type: call the aclnn operator"};
   if (row->compile != nullptr) {
-    TypedCall own = call;
+    RegistryCall own = call;
     Operands operands(*row, own);
     Status compiled = row->compile(operands, call, out);
     Status read = operands.status();
@@ -40,11 +40,13 @@ Status compile(const TypedCall& call, std::unique_ptr<const CompiledOperator>* o
 }  // namespace
 }  // namespace softnpu
 
-void softnpuCompileOperator(const softnpu::TypedCall* call, std::shared_ptr<const softnpu::CompiledOperator>* compiled,
-                            softnpu::Status* status) {
-  std::unique_ptr<const softnpu::CompiledOperator> made;
-  *status = softnpu::compile(*call, &made);
-  *compiled = std::move(made);
+void softnpuCompileOperator(const softnpu::RegistryCall* call,
+                            std::shared_ptr<const softnpu::CompiledOperator>* compiled, softnpu::Status* status) {
+  std::unique_ptr<const softnpu::CompiledOperator> result;
+  *status = softnpu::compile(*call, &result);
+  *compiled = std::move(result);
 }
 
-void softnpuInferOutputs(softnpu::TypedCall* call, softnpu::Status* status) { *status = softnpu::infer_outputs(call); }
+void softnpuInferOutputs(softnpu::RegistryCall* call, softnpu::Status* status) {
+  *status = softnpu::infer_outputs(call);
+}

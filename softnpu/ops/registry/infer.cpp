@@ -48,7 +48,7 @@ Status broadcast(const Dims& sizes, Dims* dims) {
 }
 
 // The first `count` inputs broadcast, and their promoted type.
-Status meet(Operands& of, size_t count, Dims* dims, aclDataType* dtype) {
+Status broadcast_and_promote(Operands& of, size_t count, Dims* dims, aclDataType* dtype) {
   std::array<aclScalar, 4> numbers;
   std::vector<MapInput> inputs;
   const size_t given = std::min(count, of.count());
@@ -107,7 +107,9 @@ Status converted(const aclTensor& x, int64_t dtype, aclTensor& y) {
   return put(x.dims, as_dtype(dtype), y);
 }
 
-Status promoted(Operands& of, size_t count, aclTensor& y) { return meet(of, count, &y.dims, &y.dtype); }
+Status promoted(Operands& of, size_t count, aclTensor& y) {
+  return broadcast_and_promote(of, count, &y.dims, &y.dtype);
+}
 
 Status promoted_floating(Operands& of, size_t count, aclTensor& y) {
   SOFTNPU_RETURN_IF_ERROR(promoted(of, count, y));
@@ -310,11 +312,11 @@ Status indexed(const aclTensor& x, const aclIntArray& masks, const aclTensorList
   }
   if (used.size() != indices.size()) return invalid_call("an index tensor for each mask of 1 is needed");
   // Indexed dimensions beside each other are replaced in place, others by the first dimensions of the result.
-  const bool are_together = !used.empty() && used.back() - used.front() + 1 == used.size();
+  const bool are_grouped = !used.empty() && used.back() - used.front() + 1 == used.size();
   Dims dims;
-  if (!are_together) dims = picked;
+  if (!are_grouped) dims = picked;
   for (size_t i = 0; i < x.dims.size(); ++i) {
-    if (are_together && i == used.front()) {
+    if (are_grouped && i == used.front()) {
       for (const int64_t size : picked) dims.push_back(size);
     }
     if (std::ranges::find(used, i) == used.end()) dims.push_back(x.dims[i]);

@@ -8,14 +8,14 @@
 
 #include "base/text.h"
 #include "ops/core/describe.h"
-#include "ops/core/typed_call.h"
+#include "ops/core/registry_call.h"
 #include "ops/registry/registry.h"
 
 namespace softnpu {
 namespace {
 
 // Planners use sizes and strides: tensors in blocked formats must be cast first.
-Status check_plain(const TypedTensor& typed, const std::string& role, bool may_lie_in_host_memory,
+Status check_plain(const RegistryTensor& typed, const std::string& role, bool may_lie_in_host_memory,
                    bool takes_blocked_formats) {
   if (!may_lie_in_host_memory) SOFTNPU_RETURN_IF_ERROR(check_given(typed, role));
   if (!typed.is_given) return {ACL_ERROR_INVALID_PARAM, role + " is left out"};
@@ -56,8 +56,8 @@ void Operands::fail(std::string message) {
   if (status_.is_ok()) status_ = {ACL_ERROR_INVALID_PARAM, std::move(message)};
 }
 
-const aclTensor* Operands::maybe(size_t place) const {
-  return place < call_.inputs.size() && call_.inputs[place].is_given ? &call_.inputs[place].tensor : nullptr;
+const aclTensor* Operands::maybe(size_t location) const {
+  return location < call_.inputs.size() && call_.inputs[location].is_given ? &call_.inputs[location].tensor : nullptr;
 }
 
 aclTensorList Operands::list(size_t first) const {
@@ -66,32 +66,32 @@ aclTensorList Operands::list(size_t first) const {
   return tensors;
 }
 
-aclScalar Operands::number(size_t place) {
-  const TypedTensor& typed = call_.inputs[place];
+aclScalar Operands::number(size_t location) {
+  const RegistryTensor& typed = call_.inputs[location];
   aclScalar value = integer_scalar(0);
   if (typed.host.empty() || element_count(typed.tensor) != 1) {
-    fail(text("input ", place, " is ", describe(typed.tensor), ", where one number in host memory is needed"));
+    fail(text("input ", location, " is ", describe(typed.tensor), ", where one number in host memory is needed"));
     return value;
   }
   if (Status status = read_scalar(typed.host.data(), typed.tensor.dtype, &value); !status.is_ok()) {
-    fail(text("input ", place, ": ", status.message()));
+    fail(text("input ", location, ": ", status.message()));
   }
   return value;
 }
 
-aclIntArray Operands::numbers(size_t place) {
-  const TypedTensor& typed = call_.inputs[place];
+aclIntArray Operands::numbers(size_t location) {
+  const RegistryTensor& typed = call_.inputs[location];
   const auto count = static_cast<size_t>(element_count(typed.tensor));
   aclIntArray array;
   if (typed.host.empty() && count != 0) {
-    fail(text("input ", place, " lies in device memory, where numbers in host memory are needed"));
+    fail(text("input ", location, " lies in device memory, where numbers in host memory are needed"));
     return array;
   }
   const size_t element = aclDataTypeSize(typed.tensor.dtype);
   for (size_t i = 0; i < count; ++i) {
     aclScalar value;
     if (Status status = read_scalar(typed.host.data() + i * element, typed.tensor.dtype, &value); !status.is_ok()) {
-      fail(text("input ", place, ": ", status.message()));
+      fail(text("input ", location, ": ", status.message()));
       return array;
     }
     array.values.push_back(value.as_int64());
@@ -99,9 +99,9 @@ aclIntArray Operands::numbers(size_t place) {
   return array;
 }
 
-MapInput Operands::value(size_t place, aclScalar* number) {
-  if (call_.inputs[place].host.empty()) return call_.inputs[place].tensor;
-  *number = this->number(place);
+MapInput Operands::value(size_t location, aclScalar* number) {
+  if (call_.inputs[location].host.empty()) return call_.inputs[location].tensor;
+  *number = this->number(location);
   return *number;
 }
 
@@ -160,7 +160,7 @@ aclIntArray Operands::integers(const char* name) {
   return array;
 }
 
-Status check_inputs(const OperatorRow& row, const TypedCall& call) {
+Status check_inputs(const OperatorRow& row, const RegistryCall& call) {
   const std::span<const OperandRow> rows = row.inputs;
   const bool has_list = !rows.empty() && rows.back().kind == OperandKind::kList;
   const size_t most = rows.size() - (has_list ? 1 : 0);
@@ -170,7 +170,7 @@ Status check_inputs(const OperatorRow& row, const TypedCall& call) {
   }
   for (size_t i = 0; i < call.inputs.size(); ++i) {
     const OperandRow& operand = rows[std::min(i, rows.size() - 1)];
-    const TypedTensor& typed = call.inputs[i];
+    const RegistryTensor& typed = call.inputs[i];
     if (operand.is_optional && !typed.is_given) continue;
     const bool may_lie_in_host_memory = operand.kind >= OperandKind::kHost;
     SOFTNPU_RETURN_IF_ERROR(check_plain(typed, text("input ", i), may_lie_in_host_memory, row.takes_blocked_formats));
@@ -178,7 +178,7 @@ Status check_inputs(const OperatorRow& row, const TypedCall& call) {
   return Status::ok();
 }
 
-Status check_outputs(const OperatorRow& row, const TypedCall& call) {
+Status check_outputs(const OperatorRow& row, const RegistryCall& call) {
   const size_t outputs = row.outputs.size();
   if (call.outputs.size() != outputs) return check_counts(call, call.inputs.size(), outputs);
   for (size_t i = 0; i < outputs; ++i) {
@@ -187,7 +187,7 @@ Status check_outputs(const OperatorRow& row, const TypedCall& call) {
   return Status::ok();
 }
 
-Status infer_outputs(TypedCall* call) {
+Status infer_outputs(RegistryCall* call) {
   const OperatorRow* row = find_operator(call->type);
   if (row == nullptr) return {ACL_ERROR_OP_NOT_FOUND, "no operator is of this type"};
   SOFTNPU_RETURN_IF_ERROR(check_inputs(*row, *call));
@@ -196,7 +196,7 @@ Status infer_outputs(TypedCall* call) {
   Status inferred = row->infer(operands);
   SOFTNPU_RETURN_IF_ERROR(operands.status());
   SOFTNPU_RETURN_IF_ERROR(std::move(inferred));
-  for (TypedTensor& output : call->outputs) {
+  for (RegistryTensor& output : call->outputs) {
     aclTensor& tensor = output.tensor;
     output.is_given = true;
     tensor.format = ACL_FORMAT_ND;

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "nnopbase/arrays.h"
+#include "nnopbase/registry_call.h"
 #include "nnopbase/scalar.h"
-#include "nnopbase/typed_call.h"
 #include "ops/math/elementwise/map.h"
 
 namespace softnpu {
@@ -18,24 +18,24 @@ class Operands {
  public:
   static constexpr int64_t kUnknown = -1;  // a size that the run determines
 
-  Operands(const OperatorRow& row, TypedCall& call) : row_(row), call_(call) {}
+  Operands(const OperatorRow& row, RegistryCall& call) : row_(row), call_(call) {}
 
   // The type of an input.
-  aclDataType dtype(size_t place) const { return call_.inputs[place].tensor.dtype; }
+  aclDataType dtype(size_t location) const { return call_.inputs[location].tensor.dtype; }
   size_t count() const { return call_.inputs.size(); }
-  const aclTensor& in(size_t place) const { return call_.inputs[place].tensor; }
+  const aclTensor& in(size_t location) const { return call_.inputs[location].tensor; }
   // Null if the input was omitted.
-  const aclTensor* maybe(size_t place) const;
-  aclTensor& out(size_t place = 0) { return call_.outputs[place].tensor; }
+  const aclTensor* maybe(size_t location) const;
+  aclTensor& out(size_t location = 0) { return call_.outputs[location].tensor; }
   // Inputs from `first` on.
   aclTensorList list(size_t first) const;
 
   // The number in an input in host memory.
-  aclScalar number(size_t place);
+  aclScalar number(size_t location);
   // The integers in an input in host memory.
-  aclIntArray numbers(size_t place);
+  aclIntArray numbers(size_t location);
   // A tensor; or `number`, which is filled, if the input is in host memory.
-  MapInput value(size_t place, aclScalar* number);
+  MapInput value(size_t location, aclScalar* number);
 
   // Attributes of the operator's row, which has their defaults.
   bool flag(const char* name);
@@ -60,7 +60,7 @@ class Operands {
   double fallback(const char* name, const char** words = nullptr);
 
   const OperatorRow& row_;
-  TypedCall& call_;
+  RegistryCall& call_;
   Status status_ = Status::ok();
 };
 

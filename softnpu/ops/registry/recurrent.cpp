@@ -59,16 +59,16 @@ LayerAttributes common_attributes(Operands& of) {
 }
 
 using Compiled = std::unique_ptr<const CompiledOperator>;
-using CompileLayer = Status (*)(const TypedCall& call, const LayerAttributes& attributes, Compiled* out);
+using CompileLayer = Status (*)(const RegistryCall& call, const LayerAttributes& attributes, Compiled* out);
 
-Status compile_gru_with(CompileLayer compile, Operands& of, const TypedCall& call, Compiled* out) {
+Status compile_gru_with(CompileLayer compile, Operands& of, const RegistryCall& call, Compiled* out) {
   LayerAttributes attributes = common_attributes(of);
   attributes.reset_after = of.flag("reset_after");
   SOFTNPU_RETURN_IF_ERROR(of.peek());
   return compile(call, attributes, out);
 }
 
-Status compile_lstm_with(CompileLayer compile, Operands& of, const TypedCall& call, Compiled* out) {
+Status compile_lstm_with(CompileLayer compile, Operands& of, const RegistryCall& call, Compiled* out) {
   LayerAttributes attributes = common_attributes(of);
   attributes.use_peephole = of.flag("use_peephole");
   attributes.cell_clip = of.real("cell_clip");
@@ -78,20 +78,22 @@ Status compile_lstm_with(CompileLayer compile, Operands& of, const TypedCall& ca
   return compile(call, attributes, out);
 }
 
-Status gru(Operands& of, const TypedCall& call, Compiled* out) { return compile_gru_with(compile_gru, of, call, out); }
-Status gru_grad(Operands& of, const TypedCall& call, Compiled* out) {
+Status gru(Operands& of, const RegistryCall& call, Compiled* out) {
+  return compile_gru_with(compile_gru, of, call, out);
+}
+Status gru_grad(Operands& of, const RegistryCall& call, Compiled* out) {
   return compile_gru_with(compile_gru_grad, of, call, out);
 }
-Status lstm(Operands& of, const TypedCall& call, Compiled* out) {
+Status lstm(Operands& of, const RegistryCall& call, Compiled* out) {
   return compile_lstm_with(compile_lstm, of, call, out);
 }
-Status lstm_v2(Operands& of, const TypedCall& call, Compiled* out) {
+Status lstm_v2(Operands& of, const RegistryCall& call, Compiled* out) {
   return compile_lstm_with(compile_lstm_v2, of, call, out);
 }
-Status lstm_grad(Operands& of, const TypedCall& call, Compiled* out) {
+Status lstm_grad(Operands& of, const RegistryCall& call, Compiled* out) {
   return compile_lstm_with(compile_lstm_grad, of, call, out);
 }
-Status lstm_v2_grad(Operands& of, const TypedCall& call, Compiled* out) {
+Status lstm_v2_grad(Operands& of, const RegistryCall& call, Compiled* out) {
   return compile_lstm_with(compile_lstm_v2_grad, of, call, out);
 }
 

@@ -44,7 +44,7 @@ struct OperatorRow {
   // Sets the types and sizes of the outputs; Operands::kUnknown where the run determines a size.
   Status (*infer)(Operands& of);
   // Checks everything of a call except its addresses; null for operators that are planned like aclnn operators.
-  Status (*compile)(Operands& of, const TypedCall& call, std::unique_ptr<const CompiledOperator>* out) = nullptr;
+  Status (*compile)(Operands& of, const RegistryCall& call, std::unique_ptr<const CompiledOperator>* out) = nullptr;
   bool takes_blocked_formats = false;  // the planner does not depend on the order of elements in memory
 };
 
@@ -55,12 +55,12 @@ std::span<const std::span<const OperatorRow>> registry();
 const OperatorRow* find_operator(std::string_view type);
 
 // Checks how the inputs are given, and their number.
-Status check_inputs(const OperatorRow& row, const TypedCall& call);
+Status check_inputs(const OperatorRow& row, const RegistryCall& call);
 // The same of the outputs.
-Status check_outputs(const OperatorRow& row, const TypedCall& call);
+Status check_outputs(const OperatorRow& row, const RegistryCall& call);
 
 // Sets the types, sizes and strides of the call's outputs, which it makes.
-Status infer_outputs(TypedCall* call);
+Status infer_outputs(RegistryCall* call);
 
 std::span<const OperatorRow> elementwise_rows();
 std::span<const OperatorRow> elementwise_function_rows();

@@ -6,16 +6,16 @@
 namespace softnpu {
 namespace {
 
-constexpr const char* kMemoryForm = "softnpu-%x-%x-%16llx%16llx%n";
-constexpr const char* kEventForm = "softnpu-event-%x-%x-%16llx%16llx%n";
+constexpr const char* kMemoryLayout = "softnpu-%x-%x-%16llx%16llx%n";
+constexpr const char* kEventLayout = "softnpu-event-%x-%x-%16llx%16llx%n";
 
 }  // namespace
 
 std::string ExportTicket::text() const {
-  std::array<char, 64> made{};
-  std::snprintf(made.data(), made.size(), "softnpu-%s%x-%x-%016llx%016llx", kind == Kind::kEvent ? "event-" : "", pid,
-                tag, static_cast<unsigned long long>(high), static_cast<unsigned long long>(low));
-  return made.data();
+  std::array<char, 64> result{};
+  std::snprintf(result.data(), result.size(), "softnpu-%s%x-%x-%016llx%016llx", kind == Kind::kEvent ? "event-" : "",
+                pid, tag, static_cast<unsigned long long>(high), static_cast<unsigned long long>(low));
+  return result.data();
 }
 
 bool ExportTicket::parse(Kind kind, const std::string& text, ExportTicket* out) {
@@ -24,8 +24,8 @@ bool ExportTicket::parse(Kind kind, const std::string& text, ExportTicket* out) 
   int end = 0;
   *out = {};
   out->kind = kind;
-  const int fields = std::sscanf(text.c_str(), kind == Kind::kEvent ? kEventForm : kMemoryForm, &out->pid, &out->tag,
-                                 &high, &low, &end);
+  const int fields = std::sscanf(text.c_str(), kind == Kind::kEvent ? kEventLayout : kMemoryLayout, &out->pid,
+                                 &out->tag, &high, &low, &end);
   out->high = high;
   out->low = low;
   return fields == 4 && static_cast<size_t>(end) == text.size() && out->text() == text;
@@ -36,12 +36,12 @@ uint64_t ExportTicket::number() const {
 }
 
 ExportTicket ExportTicket::from_number(uint64_t number) {
-  ExportTicket made;
-  made.kind = Kind::kPhysical;
-  made.low = number & ((uint64_t{1} << kNumberBits) - 1);
-  made.tag = static_cast<uint32_t>(number >> kNumberBits & ((1U << kTagBits) - 1));
-  made.pid = static_cast<uint32_t>(number >> (kTagBits + kNumberBits));
-  return made;
+  ExportTicket result;
+  result.kind = Kind::kPhysical;
+  result.low = number & ((uint64_t{1} << kNumberBits) - 1);
+  result.tag = static_cast<uint32_t>(number >> kNumberBits & ((1U << kTagBits) - 1));
+  result.pid = static_cast<uint32_t>(number >> (kTagBits + kNumberBits));
+  return result;
 }
 
 std::string ExportTicket::socket_name() const { return "softnpu-" + std::to_string(pid) + "-" + std::to_string(tag); }

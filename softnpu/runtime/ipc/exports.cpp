@@ -50,11 +50,11 @@ Status Exports::add(const Subject& subject, Grantor grantor, ExportTicket* out) 
   purge();
   ExportTicket ticket;
   SOFTNPU_RETURN_IF_ERROR(draw_ticket(subject.kind, &ticket));
-  const auto made = exports_.emplace(ticket, Export{subject, {}, std::move(grantor)}).first;
+  const auto result = exports_.emplace(ticket, Export{subject, {}, std::move(grantor)}).first;
   try {
     tickets_.emplace(subject, ticket);
   } catch (const std::bad_alloc&) {
-    exports_.erase(made);
+    exports_.erase(result);
     throw;
   }
   *out = ticket;

@@ -78,9 +78,9 @@ SharedMark::~SharedMark() { munmap(state_, kBytes); }
 Status SharedMark::key(Exports& exports, std::string* out) {
   std::lock_guard lock(mutex_);
   if (ticket_.pid == 0) {
-    const auto grant = [weak = weak_from_this()](Exports::Grant* made) {
+    const auto grant = [weak = weak_from_this()](Exports::Grant* result) {
       const auto mark = weak.lock();
-      *made = {mark ? mark->file_.fd() : -1, 0, kBytes, mark};
+      *result = {mark ? mark->file_.fd() : -1, 0, kBytes, mark};
       return mark != nullptr;
     };
     SOFTNPU_RETURN_IF_ERROR(exports.add({ExportTicket::Kind::kEvent, true, this, id_, 0, kBytes}, grant, &ticket_));

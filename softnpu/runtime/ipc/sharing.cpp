@@ -74,13 +74,13 @@ Status Sharing::import_key(Device& device, const std::string& key, void** out) {
   }
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t into = range.offset % page;
-  auto made = imports_.emplace(key, Import{&device, nullptr, nullptr, 1, std::move(range)}).first;
-  Import& import = made->second;
+  auto result = imports_.emplace(key, Import{&device, nullptr, nullptr, 1, std::move(range)}).first;
+  Import& import = result->second;
   Status status = device.virtual_memory().import(import.range.file.fd(), import.range.offset - into,
                                                  import.range.size + into, &import.mapped);
   import.range.file = File();  // the mapping keeps the file
   if (!status.is_ok()) {
-    imports_.erase(made);
+    imports_.erase(result);
     return status;
   }
   import.address = static_cast<char*>(import.mapped) + into;

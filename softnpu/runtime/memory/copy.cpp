@@ -186,11 +186,11 @@ Status copy_for(const Stream& stream, const char* name, size_t bytes, const Copy
   const trace::Tag tag = trace::tag();
   if (!tag) [[likely]]
     return copy();
-  const trace::Place place{stream.device(), stream.id()};
-  trace::launched(tag, SOFTNPU_TRACE_WORK, name, place, 0, bytes);
+  const trace::Location position{stream.device(), stream.id()};
+  trace::launched(tag, SOFTNPU_TRACE_WORK, name, position, 0, bytes);
   const int64_t begin = trace::now();
   Status status = copy();
-  trace::ran(tag, place, begin, !status.is_ok());
+  trace::ran(tag, position, begin, !status.is_ok());
   return status;
 }
 

@@ -174,9 +174,9 @@ void Heap::clear() {
 }
 
 Heap::Blocks::node_type Heap::make_block(size_t offset, size_t span) {
-  FreeSpans place = {{span, offset}};
+  FreeSpans location = {{span, offset}};
   Blocks block;
-  block[offset] = {span, 0, 0, 0, place.extract(place.begin())};
+  block[offset] = {span, 0, 0, 0, location.extract(location.begin())};
   return block.extract(block.begin());
 }
 

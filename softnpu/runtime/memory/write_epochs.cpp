@@ -16,8 +16,8 @@ constexpr size_t kGuard = size_t{64} << 10;
 }  // namespace
 
 WriteEpochs::WriteEpochs(const Region& region) : base_(region.base()), range_(region.range()) {
-  const size_t pieces = range_ / kPiece + 1;
-  const size_t bytes = round_up((2 * pieces + pieces * (kPiece / kGrain)) * sizeof(Slot), kGuard);
+  const size_t pieces = range_ / kChunk + 1;
+  const size_t bytes = round_up((2 * pieces + pieces * (kChunk / kGrain)) * sizeof(Slot), kGuard);
   void* reserved = mmap(nullptr, bytes + 2 * kGuard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (reserved == MAP_FAILED) return;
   void* slots = static_cast<char*>(reserved) + kGuard;
@@ -39,12 +39,12 @@ WriteEpochs::~WriteEpochs() {
 template <typename Covered, typename Part>
 void WriteEpochs::for_pieces(size_t first, size_t last, const Covered& covered, const Part& part) {
   for (size_t at = first; at < last;) {
-    const size_t piece = at / kPiece;
-    const size_t end = std::min(last, (piece + 1) * kPiece);
-    if (end - at == kPiece) {
-      covered(piece);
+    const size_t chunk = at / kChunk;
+    const size_t end = std::min(last, (chunk + 1) * kChunk);
+    if (end - at == kChunk) {
+      covered(chunk);
     } else {
-      part(piece, at / kGrain, (end - 1) / kGrain + 1);
+      part(chunk, at / kGrain, (end - 1) / kGrain + 1);
     }
     at = end;
   }
@@ -66,12 +66,12 @@ void WriteEpochs::bump(const void* address, size_t bytes) {
   const auto [first, last] = offsets(address, bytes);
   for_pieces(
       first, last,
-      [&](size_t piece) {
-        touched_[piece].store(now, std::memory_order_relaxed);
-        covered_[piece].store(now, std::memory_order_relaxed);
+      [&](size_t chunk) {
+        touched_[chunk].store(now, std::memory_order_relaxed);
+        covered_[chunk].store(now, std::memory_order_relaxed);
       },
-      [&](size_t piece, size_t begin, size_t end) {
-        touched_[piece].store(now, std::memory_order_relaxed);
+      [&](size_t chunk, size_t begin, size_t end) {
+        touched_[chunk].store(now, std::memory_order_relaxed);
         for (size_t grain = begin; grain < end; ++grain) grains_[grain].store(now, std::memory_order_relaxed);
       });
 }
@@ -104,9 +104,9 @@ uint64_t WriteEpochs::epoch(const void* address, size_t bytes) const {
   const auto see = [&newest](const Slot& slot) { newest = std::max(newest, slot.load(std::memory_order_relaxed)); };
   const auto [first, last] = offsets(address, bytes);
   for_pieces(
-      first, last, [&](size_t piece) { see(touched_[piece]); },
-      [&](size_t piece, size_t begin, size_t end) {
-        see(covered_[piece]);
+      first, last, [&](size_t chunk) { see(touched_[chunk]); },
+      [&](size_t chunk, size_t begin, size_t end) {
+        see(covered_[chunk]);
         for (size_t grain = begin; grain < end; ++grain) see(grains_[grain]);
       });
   return newest;

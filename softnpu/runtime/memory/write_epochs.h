@@ -45,7 +45,7 @@ class WriteEpochs {
   using Slot = std::atomic<uint64_t>;
 
   // A large write updates one epoch per piece, and epochs per grain only at its ends.
-  static constexpr size_t kPiece = size_t{64} << 10;
+  static constexpr size_t kChunk = size_t{64} << 10;
 
   // Calls covered(i) for each piece within [first, last), and part(i, begin, end) for each partially covered one, with
   // its grains in the range.

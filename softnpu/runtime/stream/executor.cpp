@@ -43,10 +43,10 @@ void Executor::leave_overdue(std::chrono::nanoseconds limit) {
     if (stopping_ || running_ == nullptr || Clock::now() - since_ < limit) return;
     ended.reserve(left_.size());
     left_.reserve(left_.size() + 1);
-    for (Left& left : left_) {
+    for (AbandonedThread& left : left_) {
       if (left.stream == nullptr) ended.push_back(std::move(left.thread));
     }
-    std::erase_if(left_, [](const Left& left) { return left.stream == nullptr; });
+    std::erase_if(left_, [](const AbandonedThread& left) { return left.stream == nullptr; });
     std::thread fresh;
     try {
       fresh = start_thread(generation_ + 1);
@@ -61,7 +61,7 @@ void Executor::leave_overdue(std::chrono::nanoseconds limit) {
 
 bool Executor::is_overdue(const Stream* stream) const {
   std::lock_guard lock(mutex_);
-  return std::ranges::any_of(left_, [&](const Left& left) { return left.stream.get() == stream; });
+  return std::ranges::any_of(left_, [&](const AbandonedThread& left) { return left.stream.get() == stream; });
 }
 
 void Executor::push(std::shared_ptr<Stream> stream) noexcept {
@@ -99,7 +99,7 @@ bool Executor::stopped() const {
 }
 
 void Executor::stop() {
-  std::vector<Left> threads;
+  std::vector<AbandonedThread> threads;
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -108,7 +108,7 @@ void Executor::stop() {
     threads.push_back({generation_, std::move(thread_), nullptr});
   }
   ready_cv_.notify_all();
-  for (Left& left : threads) join(std::move(left.thread));
+  for (AbandonedThread& left : threads) join(std::move(left.thread));
 }
 
 std::shared_ptr<Stream> Executor::pop() noexcept {
@@ -139,7 +139,7 @@ void Executor::run(uint64_t generation) {
     std::shared_ptr<Stream> stream;
     std::unique_lock lock(mutex_);
     if (generation != generation_) {
-      const auto own = std::ranges::find(left_, generation, &Left::generation);
+      const auto own = std::ranges::find(left_, generation, &AbandonedThread::generation);
       if (own != left_.end()) last = std::move(own->stream);  // otherwise stop() has taken it
       lock.unlock();
       return;

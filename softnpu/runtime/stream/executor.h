@@ -68,7 +68,7 @@ class Executor {
  private:
   using Clock = std::chrono::steady_clock;
   // A thread whose task was abandoned as overdue.
-  struct Left {
+  struct AbandonedThread {
     uint64_t generation = 0;
     std::thread thread;
     std::shared_ptr<Stream> stream;  // null after the task has ended
@@ -97,7 +97,7 @@ class Executor {
   uint64_t generation_ = 0;          // of thread_
   std::shared_ptr<Stream> running_;  // the stream whose task runs on thread_, and its start time
   Clock::time_point since_;
-  std::vector<Left> left_;
+  std::vector<AbandonedThread> left_;
 };
 
 }  // namespace softnpu

@@ -37,7 +37,7 @@ void Stream::execute(Task& task) {
     case Kind::kRecord: {
       const int64_t begin = task.tag ? trace::now() : 0;
       task.event->complete(task.generation);
-      if (task.tag) trace::ran(task.tag, place(), begin, false);
+      if (task.tag) trace::ran(task.tag, location(), begin, false);
       return;
     }
     case Kind::kWait:
@@ -49,10 +49,10 @@ void Stream::execute(Task& task) {
 bool Stream::run_recorded(Task& task) {
   if (!task.tag) [[likely]]
     return run(task);
-  const trace::Running running(task.tag, place());
+  const trace::Running running(task.tag, location());
   const int64_t begin = trace::now();
   const bool is_ok = run(task);
-  trace::ran(task.tag, place(), begin, !is_ok);
+  trace::ran(task.tag, location(), begin, !is_ok);
   return is_ok;
 }
 
@@ -121,9 +121,9 @@ bool Stream::run_group(Task& first) {
   const int64_t begin = first.tag ? trace::now() : 0;
   const bool is_ok = run(first);
   if (first.tag) {
-    trace::ran(first.tag, place(), begin, !is_ok, count);
+    trace::ran(first.tag, location(), begin, !is_ok, count);
     for (size_t i = 1; i < count; ++i) {
-      trace::ran_fused(rest[i].tag, place(), first.tag, static_cast<uint32_t>(i));
+      trace::ran_fused(rest[i].tag, location(), first.tag, static_cast<uint32_t>(i));
     }
   } else {  // the recording began between the tasks' launches
     for (size_t i = 1; i < count; ++i) trace::dropped(rest[i].tag);
@@ -165,11 +165,11 @@ void Stream::advance() {
       keep_error(task, failure.code(), failure.message().c_str());
     }
     task.event->end_wait();
-    if (task.tag) trace::ran(task.tag, place(), began_at_, false);
+    if (task.tag) trace::ran(task.tag, location(), began_at_, false);
   } else if (task.kind == Kind::kSteps) {
     bool is_ok = true;
     if (run_steps(task, &is_ok)) return;
-    if (task.tag) trace::ran(task.tag, place(), began_at_, !is_ok);
+    if (task.tag) trace::ran(task.tag, location(), began_at_, !is_ok);
   } else {
     if (task.traits.fusible != nullptr && run_group(task)) return;
     execute(task);
@@ -179,7 +179,7 @@ void Stream::advance() {
 }
 
 bool Stream::run_steps(Task& task, bool* is_ok) {
-  const trace::Running running(task.tag, place());
+  const trace::Running running(task.tag, location());
   while (true) {
     bool again = false;
     task.work = [&] {

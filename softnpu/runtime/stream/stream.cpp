@@ -62,7 +62,7 @@ Status Stream::submit(const char* name, Cost cost, Work work, TaskTraits traits)
   task.thread = this_thread();
   task.number = submitted_.load(std::memory_order_relaxed) + gate_.count_run();
   if (task.tag) {
-    trace::launched(task.tag, SOFTNPU_TRACE_WORK, name, place(), task.number, bytes_of(traits.written));
+    trace::launched(task.tag, SOFTNPU_TRACE_WORK, name, location(), task.number, bytes_of(traits.written));
   }
   const uint64_t begin = ticks();
   run_recorded(task);
@@ -263,7 +263,7 @@ Status Stream::enqueue(Task task, Cost cost) {
       // In queue order: a wait for a generation is enqueued after its record, whatever their streams.
       if (enqueued.kind == Kind::kRecord) enqueued.generation = enqueued.event->begin_record(this);
       if (enqueued.kind == Kind::kWait && !runs_here) enqueued.event->add_wait();
-      if (tag) trace::launched(tag, traced(enqueued), enqueued.name, place(), enqueued.number, bytes_of(written));
+      if (tag) trace::launched(tag, traced(enqueued), enqueued.name, location(), enqueued.number, bytes_of(written));
     } catch (...) {
       forget();
       throw;

@@ -184,7 +184,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // The same, recorded as the task's run.
   bool run_recorded(Task& task);
   static softnpuTraceTask traced(const Task& task);
-  trace::Place place() const { return {device_, id_}; }
+  trace::Location location() const { return {device_, id_}; }
   void finish(size_t tasks);
   // Runs steps until one has to wait: true if the stream is parked, false if the work is done or has failed.
   bool run_steps(Task& task, bool* is_ok);

@@ -19,10 +19,10 @@ std::atomic<microseconds> execute_limit{TimeLimits::kForever};
 std::atomic<microseconds> wait_limit{TimeLimits::kForever};
 
 // The longest limit: a later point in time may overflow its type.
-constexpr microseconds kMost = std::chrono::hours(24 * 365);
+constexpr microseconds kMax = std::chrono::hours(24 * 365);
 
 microseconds bounded(microseconds limit) {
-  return limit <= microseconds::zero() || limit > kMost ? TimeLimits::kForever : limit;
+  return limit <= microseconds::zero() || limit > kMax ? TimeLimits::kForever : limit;
 }
 
 std::shared_ptr<Stream> find_stream(const void* handle) {

@@ -36,37 +36,38 @@ Tag begin_task() noexcept;
 inline Tag tag() noexcept { return wants(SOFTNPU_TRACE_TASKS) ? begin_task() : Tag{}; }
 
 // Where a task is launched.
-struct Place {
+struct Location {
   int32_t device;
   uint32_t stream;
 };
 
 // The task was queued, or runs now. `number`: of the task in its stream.
-void launched(Tag tag, softnpuTraceTask task, const char* name, Place place, uint64_t number, uint64_t bytes) noexcept;
+void launched(Tag tag, softnpuTraceTask task, const char* name, Location location, uint64_t number,
+              uint64_t bytes) noexcept;
 // It was not launched after all.
 void withdrawn(Tag tag) noexcept;
 // It was launched and will never run.
 void dropped(Tag tag) noexcept;
 // It ran from `begin` until now, fused with the next `members` - 1 tasks.
-void ran(Tag tag, Place place, int64_t begin, bool failed, uint64_t members = 1) noexcept;
+void ran(Tag tag, Location location, int64_t begin, bool failed, uint64_t members = 1) noexcept;
 // It ran as the `position`th of the group that `leader` began.
-void ran_fused(Tag tag, Place place, Tag leader, uint32_t position) noexcept;
+void ran_fused(Tag tag, Location location, Tag leader, uint32_t position) noexcept;
 
 // The task that this thread runs, for the nodes of a graph. To be alive around it.
 class Running {
  public:
-  Running(Tag tag, Place place) noexcept;
+  Running(Tag tag, Location location) noexcept;
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
   ~Running();
 
   Tag tag() const noexcept { return tag_; }
-  Place place() const noexcept { return place_; }
+  Location location() const noexcept { return location_; }
 
  private:
   const Running* const outer_;
   const Tag tag_;
-  const Place place_;
+  const Location location_;
 };
 
 // A node of a graph.

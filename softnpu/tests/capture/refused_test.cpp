@@ -126,10 +126,10 @@ TEST_F(RefusedTest, EventOfAnotherCapture) {
 class MemoryTest : public CaptureTest {
  protected:
   aclError allocate() {
-    void* made = nullptr;
-    const aclError code = aclrtMalloc(&made, 64, ACL_MEM_MALLOC_HUGE_FIRST);
+    void* result = nullptr;
+    const aclError code = aclrtMalloc(&result, 64, ACL_MEM_MALLOC_HUGE_FIRST);
     if (code == ACL_SUCCESS) {
-      EXPECT_EQ(aclrtFree(made), ACL_SUCCESS);
+      EXPECT_EQ(aclrtFree(result), ACL_SUCCESS);
     }
     return code;
   }

@@ -44,17 +44,17 @@ class StepsTest : public CaptureTest {
   aclError capture(aclrtStream stream, int number, int parks, aclError failure = ACL_SUCCESS) {
     softnpuCapturedSteps steps{};
     steps.name = "parking";
-    steps.make = [](void* state, softnpuSteps* made, char* message, size_t size) -> aclError {
+    steps.make = [](void* state, softnpuSteps* created, char* message, size_t size) -> aclError {
       const auto& origin = *static_cast<const Work*>(state);
       if (origin.test->refuses_) {
         std::string("not now").copy(message, size - 1);
         return ACL_ERROR_RT_PARAM_INVALID;
       }
-      ++origin.test->made_;
-      made->step = step;
-      made->state =
+      ++origin.test->created_;
+      created->step = step;
+      created->state =
           std::make_unique<Work>(Work{origin.test, origin.number, origin.parks, origin.failure, {}}).release();
-      made->release = [](void* own) {
+      created->release = [](void* own) {
         const std::unique_ptr<Work> work(static_cast<Work*>(own));
         if (work->waker.joinable()) work->waker.join();
         ++work->test->ended_;
@@ -76,7 +76,7 @@ class StepsTest : public CaptureTest {
 
   bool is_captured_ = false;
   std::atomic<bool> refuses_{false};
-  std::atomic<int> made_{0};
+  std::atomic<int> created_{0};
   std::atomic<int> ended_{0};
 };
 
@@ -89,13 +89,13 @@ TEST_F(StepsTest, RunInOrderAtEachReplay) {
   ASSERT_EQ(capture(stream_, 4, 0), ACL_SUCCESS);
   ASSERT_EQ(capture(stream_, 5, 1), ACL_SUCCESS);
   ASSERT_EQ(end(), ACL_SUCCESS);
-  EXPECT_EQ(made_, 0);
+  EXPECT_EQ(created_, 0);
   ASSERT_EQ(aclmdlRIExecuteAsync(model_, stream_), ACL_SUCCESS);
   ASSERT_EQ(aclmdlRIExecuteAsync(model_, stream_), ACL_SUCCESS);
   ASSERT_EQ(note(6), ACL_SUCCESS);
   ASSERT_EQ(aclrtSynchronizeStream(stream_), ACL_SUCCESS);
   EXPECT_EQ(ran_, (std::vector{1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 6}));
-  EXPECT_EQ(made_, 6);
+  EXPECT_EQ(created_, 6);
   EXPECT_EQ(ended_, 6);
   EXPECT_EQ(released_, 1);
   ASSERT_EQ(aclmdlRIDestroy(model_), ACL_SUCCESS);

@@ -142,14 +142,14 @@ TEST_F(CommunicatorTest, RefusesBadArgumentsAndStaysUsable) {
   refused(HcclBatchSendRecv(&item, 1, comm, stream), "item 0: kind 2");
   refused(HcclGetRootInfo(nullptr), "rootInfo is null");
   refused(HcclGroupEnd(), "no HcclGroupStart");
-  HcclComm made = nullptr;
+  HcclComm created = nullptr;
   HcclRootInfo info{};
-  refused(HcclCommInitRootInfo(1, &info, 0, &made), "rootInfo is none");
-  refused(HcclCommInitRootInfo(0, &info, 0, &made), "rootInfo is none");
+  refused(HcclCommInitRootInfo(1, &info, 0, &created), "rootInfo is none");
+  refused(HcclCommInitRootInfo(0, &info, 0, &created), "rootInfo is none");
   ASSERT_EQ(HcclGetRootInfo(&info), HCCL_SUCCESS);
-  refused(HcclCommInitRootInfo(2, &info, 2, &made), "rank 2 of 2");
+  refused(HcclCommInitRootInfo(2, &info, 2, &created), "rank 2 of 2");
   HcclCommConfig config{};
-  refused(HcclCommInitRootInfoConfig(1, &info, 0, &config, &made), "HcclCommConfigInit");
+  refused(HcclCommInitRootInfoConfig(1, &info, 0, &config, &created), "HcclCommConfigInit");
   HcclResult failed = HCCL_E_INTERNAL;
   EXPECT_EQ(HcclGetCommAsyncError(comm, &failed), HCCL_SUCCESS);
   EXPECT_EQ(failed, HCCL_SUCCESS);
@@ -163,8 +163,8 @@ TEST_F(CommunicatorTest, RefusesTheRootInfoOfAnotherHost) {
   auto* found = std::search(info.internal, info.internal + sizeof info.internal, host.begin(), host.end());
   ASSERT_NE(found, info.internal + sizeof info.internal);
   *found = 'x';
-  HcclComm made = nullptr;
-  EXPECT_EQ(HcclCommInitRootInfo(1, &info, 0, &made), HCCL_E_NOT_SUPPORT);
+  HcclComm created = nullptr;
+  EXPECT_EQ(HcclCommInitRootInfo(1, &info, 0, &created), HCCL_E_NOT_SUPPORT);
   EXPECT_NE(recent_error().find("ranks on several hosts are not there yet"), std::string::npos);
 }
 
@@ -174,10 +174,10 @@ TEST_F(CommunicatorTest, AForgedSecretIsNotAdmitted) {
   ASSERT_EQ(HcclGetRootInfo(&info), HCCL_SUCCESS);
   HcclRootInfo forged = info;
   forged.internal[16 + 64 + 64] = static_cast<char>(forged.internal[16 + 64 + 64] ^ 1);
-  HcclComm made = nullptr;
-  EXPECT_EQ(HcclCommInitRootInfo(1, &forged, 0, &made), HCCL_E_REMOTE);
-  EXPECT_EQ(HcclCommInitRootInfo(1, &info, 0, &made), HCCL_SUCCESS) << recent_error();
-  EXPECT_EQ(HcclCommDestroy(made), HCCL_SUCCESS);
+  HcclComm created = nullptr;
+  EXPECT_EQ(HcclCommInitRootInfo(1, &forged, 0, &created), HCCL_E_REMOTE);
+  EXPECT_EQ(HcclCommInitRootInfo(1, &info, 0, &created), HCCL_SUCCESS) << recent_error();
+  EXPECT_EQ(HcclCommDestroy(created), HCCL_SUCCESS);
   unsetenv("HCCL_CONNECT_TIMEOUT");
 }
 
@@ -185,8 +185,8 @@ TEST_F(CommunicatorTest, RanksThatDoNotComeAreNamed) {
   setenv("HCCL_CONNECT_TIMEOUT", "1", 1);
   HcclRootInfo info{};
   ASSERT_EQ(HcclGetRootInfo(&info), HCCL_SUCCESS);
-  HcclComm made = nullptr;
-  EXPECT_EQ(HcclCommInitRootInfo(3, &info, 1, &made), HCCL_E_REMOTE);
+  HcclComm created = nullptr;
+  EXPECT_EQ(HcclCommInitRootInfo(3, &info, 1, &created), HCCL_E_REMOTE);
   EXPECT_NE(recent_error().find("ranks 0 and 2 of 3 did not come within 1 s (HCCL_CONNECT_TIMEOUT)"),
             std::string::npos);
   setenv("HCCL_CONNECT_TIMEOUT", "soon", 1);

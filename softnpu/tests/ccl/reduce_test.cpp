@@ -32,9 +32,9 @@ std::vector<T> reduced_by_library(HcclDataType type, HcclReduceOp op, const std:
 }
 
 float from_bfloat16(uint16_t bits) {
-  const uint32_t wide = static_cast<uint32_t>(bits) << 16;
+  const uint32_t widened = static_cast<uint32_t>(bits) << 16;
   float value = 0;
-  std::memcpy(&value, &wide, sizeof value);
+  std::memcpy(&value, &widened, sizeof value);
   return value;
 }
 

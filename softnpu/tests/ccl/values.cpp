@@ -14,14 +14,14 @@ constexpr std::array<size_t, 12> kSizes = {1, 2, 4, 2, 4, 8, 8, 1, 2, 4, 8, 2};
 
 template <typename T>
 void convert(double value, char* to) {
-  const T made = static_cast<T>(value);
-  std::memcpy(to, &made, sizeof made);
+  const T result = static_cast<T>(value);
+  std::memcpy(to, &result, sizeof result);
 }
 template <typename T>
 double convert(const char* from) {
-  T made{};
-  std::memcpy(&made, from, sizeof made);
-  return static_cast<double>(made);
+  T result{};
+  std::memcpy(&result, from, sizeof result);
+  return static_cast<double>(result);
 }
 
 uint16_t to_bfloat16(float value) {
@@ -31,9 +31,9 @@ uint16_t to_bfloat16(float value) {
 }
 float from_bfloat16(uint16_t value) {
   const uint32_t bits = static_cast<uint32_t>(value) << 16;
-  float made = 0;
-  std::memcpy(&made, &bits, sizeof made);
-  return made;
+  float result = 0;
+  std::memcpy(&result, &bits, sizeof result);
+  return result;
 }
 
 void store(HcclDataType type, double value, char* to) {

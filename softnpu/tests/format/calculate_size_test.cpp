@@ -29,7 +29,7 @@ class SizeTest : public FormatTest {
     return {storage_shape, storage_shape + count};
   }
 
-  static void expect_invalid(const Dims& dims, aclFormat from, int to, int additional, const std::string& said) {
+  static void expect_invalid(const Dims& dims, aclFormat from, int to, int additional, const std::string& message) {
     aclTensor* src = make(dims, from, ACL_FLOAT16);
     int64_t* storage_shape = nullptr;
     uint64_t count = 0;
@@ -37,7 +37,7 @@ class SizeTest : public FormatTest {
     EXPECT_EQ(aclnnNpuFormatCastCalculateSizeAndFormat(src, to, additional, &storage_shape, &count, &actual),
               ACLNN_ERR_PARAM_INVALID);
     EXPECT_EQ(storage_shape, nullptr);
-    EXPECT_NE(recent_error().find(said), std::string::npos) << recent_error();
+    EXPECT_NE(recent_error().find(message), std::string::npos) << recent_error();
     aclDestroyTensor(src);
   }
 };

@@ -30,17 +30,17 @@ inline Dims contiguous(const Dims& sizes) {
   return strides;
 }
 
-inline int64_t up(int64_t size, int64_t piece) { return (size + piece - 1) / piece; }
+inline int64_t up(int64_t size, int64_t chunk) { return (size + chunk - 1) / chunk; }
 
 // A value per letter: NCDHW for images and weights; B, M and K for matrices.
 class Letters {
  public:
   explicit Letters(int64_t value) { values_.fill(value); }
-  int64_t at(char letter) const { return values_[place(letter)]; }
-  int64_t& operator[](char letter) { return values_[place(letter)]; }
+  int64_t at(char letter) const { return values_[location(letter)]; }
+  int64_t& operator[](char letter) { return values_[location(letter)]; }
 
  private:
-  static size_t place(char letter) { return std::string_view("NCDHWBMK").find(letter); }
+  static size_t location(char letter) { return std::string_view("NCDHWBMK").find(letter); }
   std::array<int64_t, 8> values_;
 };
 
@@ -50,7 +50,7 @@ struct Format {
   std::string name;
   int64_t block;
   std::function<Dims(const Letters& size, int64_t c0)> storage_shape;
-  std::function<int64_t(const Letters& size, const Letters& at, int64_t c0)> place;
+  std::function<int64_t(const Letters& size, const Letters& at, int64_t c0)> location;
 };
 
 const std::vector<Format>& formats();
@@ -128,9 +128,9 @@ class FormatTest : public AclTest {
     return launched != ACLNN_SUCCESS ? launched : waited;
   }
 
-  static void expect_refused(const aclTensor* src, aclTensor* dst, const std::string& said) {
+  static void expect_refused(const aclTensor* src, aclTensor* dst, const std::string& message) {
     EXPECT_EQ(cast(src, dst), ACLNN_ERR_PARAM_INVALID);
-    EXPECT_NE(recent_error().find(said), std::string::npos) << recent_error();
+    EXPECT_NE(recent_error().find(message), std::string::npos) << recent_error();
   }
 };
 

@@ -76,7 +76,7 @@ void check(const Case& c, aclDataType dtype, Lie lie, const std::function<aclnnS
     int64_t at = offset;
     for (size_t i = 0; i < index.size(); ++i) at += index[i] * strides[i];
     const auto from = static_cast<size_t>(at) * element;
-    const auto to = static_cast<size_t>(format.place(sizes, index_by_letter(names, c.dims, index), c.c0)) * element;
+    const auto to = static_cast<size_t>(format.location(sizes, index_by_letter(names, c.dims, index), c.c0)) * element;
     ASSERT_LE(to + element, storage_bytes);
     std::memcpy(blocked.data() + to, plain.host.data() + from, element);
     std::memcpy(in_back.data() + from, plain.host.data() + from, element);
@@ -88,7 +88,7 @@ void check(const Case& c, aclDataType dtype, Lie lie, const std::function<aclnnS
   ASSERT_TRUE(plain.download() == plain.host);
 }
 
-std::string said(const Case& c, aclDataType dtype, Lie lie) {
+std::string message(const Case& c, aclDataType dtype, Lie lie) {
   std::string sizes;
   for (int64_t size : c.dims) sizes.append(" ").append(std::to_string(size));
   return format_of(c.format).name + ", plain format " + std::to_string(c.plain) + ", sizes" + sizes + ", type " +
@@ -101,7 +101,7 @@ class CastTest : public FormatTest, public ::testing::WithParamInterface<aclData
     for (const Dims& dims : sizes) {
       for (const Lie lie : {Lie::kDense, Lie::kTurned, Lie::kGaps}) {
         const Case c{format, plain, dims, c0 == 0 ? format_of(format).block : c0};
-        SCOPED_TRACE(said(c, GetParam(), lie));
+        SCOPED_TRACE(message(c, GetParam(), lie));
         check(c, GetParam(), lie, &cast);
         if (HasFatalFailure()) return;
       }
@@ -170,7 +170,7 @@ TEST_F(FormatTest, LargeTensors) {
                         Case{ACL_FORMAT_FRACTAL_NZ, ACL_FORMAT_ND, {1000, 777}, 16},
                         Case{ACL_FORMAT_FRACTAL_NZ, ACL_FORMAT_ND, {3, 8, 20000}, 16}}) {
     for (const Lie lie : {Lie::kDense, Lie::kTurned}) {
-      SCOPED_TRACE(said(c, ACL_FLOAT16, lie));
+      SCOPED_TRACE(message(c, ACL_FLOAT16, lie));
       check(c, ACL_FLOAT16, lie, &cast);
     }
   }

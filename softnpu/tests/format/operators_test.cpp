@@ -50,10 +50,10 @@ aclnnStatus call(First first, Second second, Args... args) {
 
 class BlocksTest : public FormatTest {
  protected:
-  static void expect_said(aclnnStatus status, const std::string& said) {
+  static void expect_message(aclnnStatus status, const std::string& message) {
     EXPECT_EQ(status, ACLNN_ERR_PARAM_INVALID);
     const std::string error = recent_error();
-    EXPECT_NE(error.find(said), std::string::npos) << error;
+    EXPECT_NE(error.find(message), std::string::npos) << error;
   }
 };
 
@@ -73,7 +73,7 @@ TEST_F(BlocksTest, PaddingStaysZero) {
   const Dims storage_shape = {1, 2, 3, 3, 16};
   const Floats x(dims, kImage, storage_shape, {0});
   const Floats y(dims, kImage, storage_shape, {7});
-  expect_said(call(aclnnSigmoidGetWorkspaceSize, aclnnSigmoid, x.handle, y.handle), "blocks that are not full");
+  expect_message(call(aclnnSigmoidGetWorkspaceSize, aclnnSigmoid, x.handle, y.handle), "blocks that are not full");
   const Floats full({1, 32, 3, 3}, kImage, storage_shape, {0});
   const Floats out({1, 32, 3, 3}, kImage, storage_shape, {7});
   ASSERT_EQ(call(aclnnSigmoidGetWorkspaceSize, aclnnSigmoid, full.handle, out.handle), ACLNN_SUCCESS);
@@ -90,10 +90,10 @@ TEST_F(BlocksTest, MixedFormatsAreRefused) {
   const auto add = [alpha](const Tensor& a, const Tensor& b, const Tensor& out) {
     return call(aclnnAddGetWorkspaceSize, aclnnAdd, a.handle, b.handle, alpha, out.handle);
   };
-  const std::string said = "need one format and the same sizes";
-  expect_said(add(blocks, plain, blocks), said);
-  expect_said(add(plain, plain, blocks), said);
-  expect_said(add(blocks, other, blocks), said);
+  const std::string message = "need one format and the same sizes";
+  expect_message(add(blocks, plain, blocks), message);
+  expect_message(add(plain, plain, blocks), message);
+  expect_message(add(blocks, other, blocks), message);
   EXPECT_EQ(add(blocks, blocks, blocks), ACLNN_SUCCESS);
   for (const float value : blocks.now()) ASSERT_EQ(value, 2);
   aclDestroyScalar(alpha);
@@ -102,15 +102,16 @@ TEST_F(BlocksTest, MixedFormatsAreRefused) {
 TEST_F(BlocksTest, OtherOperatorsRefuseBlockedFormats) {
   const Floats blocks({16, 16}, ACL_FORMAT_FRACTAL_NZ, {1, 1, 16, 16}, {1});
   const Floats plain({16, 16}, ACL_FORMAT_ND, {256}, {1});
-  expect_said(call(aclnnSoftmaxGetWorkspaceSize, aclnnSoftmax, blocks.handle, int64_t{1}, plain.handle),
-              "whose blocks this operator does not know");
-  expect_said(call(aclnnSoftmaxGetWorkspaceSize, aclnnSoftmax, plain.handle, int64_t{1}, blocks.handle),
-              "whose blocks this operator does not know");
+  expect_message(call(aclnnSoftmaxGetWorkspaceSize, aclnnSoftmax, blocks.handle, int64_t{1}, plain.handle),
+                 "whose blocks this operator does not know");
+  expect_message(call(aclnnSoftmaxGetWorkspaceSize, aclnnSoftmax, plain.handle, int64_t{1}, blocks.handle),
+                 "whose blocks this operator does not know");
 }
 
 TEST_F(BlocksTest, TooSmallMemoryIsRefused) {
   Tensor small(ACL_FLOAT, {1, 16, 2, 2}, contiguous({1, 16, 2, 2}), 0, kImage, {1, 1, 2, 2, 16}, Bytes(64));
-  expect_said(call(aclnnReluGetWorkspaceSize, aclnnRelu, small.handle, small.handle), "does not lie in one allocation");
+  expect_message(call(aclnnReluGetWorkspaceSize, aclnnRelu, small.handle, small.handle),
+                 "does not lie in one allocation");
 }
 
 }  // namespace

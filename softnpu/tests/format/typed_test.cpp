@@ -137,9 +137,9 @@ TEST_F(TypedCastTest, MismatchedFormatsAreRefused) {
   const Tensor blocks = make(dims, ACL_FORMAT_FRACTAL_NZ, storage_shape);
   const Operand in(plain, ACL_FORMAT_ND, ACL_FORMAT_ND, dims);
   const Operand out(blocks, ACL_FORMAT_ND, ACL_FORMAT_FRACTAL_NZ, storage_shape);
-  const auto expect_refused = [&](const Operand& to, const char* said) {
+  const auto expect_refused = [&](const Operand& to, const char* message) {
     EXPECT_NE(run("TransData", in, to), ACL_SUCCESS);
-    EXPECT_NE(recent_error().find(said), std::string::npos) << recent_error();
+    EXPECT_NE(recent_error().find(message), std::string::npos) << recent_error();
   };
   set("ND", "NC1HWC0", 1);
   expect_refused(out, "dst_format is NC1HWC0, and the description says the format 29");

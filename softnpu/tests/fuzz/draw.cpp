@@ -34,7 +34,7 @@ bool in_device(const void* address) {
 
 }  // namespace
 
-void Handles::made(void* handle) {
+void Handles::created(void* handle) {
   std::lock_guard lock(mutex_);
   live_.push_back(handle);
 }
@@ -70,9 +70,9 @@ void* Handles::draw_live(std::mt19937& random) const {
 }
 
 size_t Draw::size() {
-  constexpr size_t kMost = std::numeric_limits<size_t>::max();
-  constexpr size_t kSizes[] = {0,     1,         4,     511,       512,           513,           4096,      40'000,
-                               kPage, kPage + 1, kPage, 4 * kPage, kMost / 2 + 1, kMost - kPage, kMost - 7, kMost};
+  constexpr size_t kMax = std::numeric_limits<size_t>::max();
+  constexpr size_t kSizes[] = {0,     1,         4,     511,       512,          513,          4096,     40'000,
+                               kPage, kPage + 1, kPage, 4 * kPage, kMax / 2 + 1, kMax - kPage, kMax - 7, kMax};
   return pick(kSizes, random);
 }
 

@@ -16,7 +16,7 @@ namespace fuzz {
 // Handles of one kind. After a reset its handles stay among the live ones: the runtime must detect that.
 class Handles {
  public:
-  void made(void* handle);
+  void created(void* handle);
   // `handle` was passed to a call that ends it.
   void ended(void* handle);
   // Usually a live one; otherwise dead, null, or never created.

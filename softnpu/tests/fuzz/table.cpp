@@ -12,8 +12,8 @@ namespace fuzz {
 namespace {
 
 // Records `*handle` if the call created it; returns `code`.
-aclError made(Handles& handles, void* const* handle, aclError code) {
-  if (code == ACL_SUCCESS) handles.made(*handle);
+aclError created(Handles& handles, void* const* handle, aclError code) {
+  if (code == ACL_SUCCESS) handles.created(*handle);
   return code;
 }
 
@@ -29,13 +29,13 @@ void* event(Draw& d) { return d.world.events.draw(d.random); }
 aclError make_event(Draw& d, aclError (*function)(aclrtEvent*, uint32_t)) {
   aclrtEvent out = nullptr;
   const aclError code = function(&out, d.number(16));
-  return made(d.world.events, &out, code);
+  return created(d.world.events, &out, code);
 }
 
 aclError make_memory(Draw& d, aclError (*function)(void**, size_t, aclrtMemMallocPolicy)) {
   void* out = nullptr;
   const aclError code = function(&out, d.size(), static_cast<aclrtMemMallocPolicy>(d.number(8)));
-  return made(d.world.memory, &out, code);
+  return created(d.world.memory, &out, code);
 }
 
 aclError launch(Draw& d) {
@@ -69,7 +69,7 @@ aclError make_physical(Draw& d) {
                    d.once_in(8) ? static_cast<aclrtMemLocationType>(d.number(5)) : ACL_MEM_LOCATION_TYPE_DEVICE};
   aclrtDrvMemHandle out = nullptr;
   const aclError code = aclrtMallocPhysical(&out, d.size(), d.once_in(16) ? nullptr : &prop, d.once_in(16) ? 1 : 0);
-  return made(d.world.physical, &out, code);
+  return created(d.world.physical, &out, code);
 }
 
 aclError map(Draw& d) {
@@ -208,7 +208,7 @@ constexpr Row kTable[] = {
      [](Draw& d) {
        aclrtContext out = nullptr;
        const aclError code = aclrtCreateContext(&out, d.device());
-       return made(d.world.contexts, &out, code);
+       return created(d.world.contexts, &out, code);
      }},
     {"aclrtDestroyContext", 1,
      [](Draw& d) {
@@ -226,13 +226,13 @@ constexpr Row kTable[] = {
      [](Draw& d) {
        aclrtStream out = nullptr;
        const aclError code = aclrtCreateStream(&out);
-       return made(d.world.streams, &out, code);
+       return created(d.world.streams, &out, code);
      }},
     {"aclrtCreateStreamWithConfig", 1,
      [](Draw& d) {
        aclrtStream out = nullptr;
        const aclError code = aclrtCreateStreamWithConfig(&out, d.number(8), d.number(4));
-       return made(d.world.streams, &out, code);
+       return created(d.world.streams, &out, code);
      }},
     {"aclrtDestroyStream", 1,
      [](Draw& d) {
@@ -289,7 +289,7 @@ constexpr Row kTable[] = {
        void* out = nullptr;
        // A size as of copies of host memory, or an impossible one.
        const aclError code = aclrtMallocHost(&out, d.once_in(4) ? ~d.size() | 1UL << 62 : Draw::kHostBytes);
-       return made(d.pinned, &out, code);
+       return created(d.pinned, &out, code);
      }},
     {"aclrtFreeHost", 1,
      [](Draw& d) {
@@ -329,7 +329,7 @@ constexpr Row kTable[] = {
      [](Draw& d) {
        void* out = nullptr;
        const aclError code = aclrtReserveMemAddress(&out, d.size(), d.once_in(8) ? d.size() : 0, nullptr, d.number(3));
-       return made(d.world.ranges, &out, code);
+       return created(d.world.ranges, &out, code);
      }},
     {"aclrtReleaseMemAddress", 2,
      [](Draw& d) {
@@ -355,7 +355,7 @@ constexpr Row kTable[] = {
      [](Draw& d) {
        void* out = nullptr;
        const aclError code = aclrtIpcMemImportByKey(&out, d.key().c_str(), 0);
-       return made(d.world.memory, &out, code);
+       return created(d.world.memory, &out, code);
      }},
     {"aclrtIpcMemClose", 2, [](Draw& d) { return aclrtIpcMemClose(d.key().c_str()); }},
     {"aclrtDeviceGetBareTgid", 1,
@@ -368,7 +368,7 @@ constexpr Row kTable[] = {
      [](Draw& d) {
        aclrtStream out = nullptr;
        const aclError code = aclrtCreateStreamWithConfig(&out, d.number(10), d.once_in(8) ? d.number(64) : 0);
-       return made(d.world.streams, &out, code);
+       return created(d.world.streams, &out, code);
      }},
     {"aclrtStreamGetId", 1,
      [](Draw& d) {
@@ -451,10 +451,10 @@ constexpr Row kTable[] = {
        aclrtEvent own = nullptr;
        if (d.once_in(2)) return aclrtIpcGetEventHandle(event(d), &handle);
        if (const aclError code = aclrtCreateEventExWithFlag(&own, ACL_EVENT_IPC); code != ACL_SUCCESS) return code;
-       (void)made(d.world.events, &own, aclrtIpcGetEventHandle(own, &handle));
+       (void)created(d.world.events, &own, aclrtIpcGetEventHandle(own, &handle));
        aclrtEvent opened = nullptr;
        const aclError code = aclrtIpcOpenEventHandle(handle, &opened);
-       return made(d.world.events, &opened, code);
+       return created(d.world.events, &opened, code);
      }},
     // other copies and allocations
     {"aclrtMemcpy2dAsync", 2,
@@ -501,7 +501,7 @@ constexpr Row kTable[] = {
        (void)aclrtMemSetPidToShareableHandle(number, &pid, d.number(2));
        void* out = nullptr;
        const aclError code = aclrtMemImportFromShareableHandle(number, d.device(), &out);
-       return made(d.world.physical, &out, code);
+       return created(d.world.physical, &out, code);
      }},
     // settings
     {"aclrtSetDeviceResLimit", 1,

@@ -53,11 +53,11 @@ void sign(std::string* file) {
 
 std::string compiled(const std::string& onnx, aclError* code) {
   const softnpuModelFile source{onnx.data(), onnx.size()};
-  softnpuModelFile made{};
-  *code = softnpuCompileModel(&source, &made);
+  softnpuModelFile result{};
+  *code = softnpuCompileModel(&source, &result);
   if (*code != ACL_SUCCESS) return {};
-  std::string file(static_cast<const char*>(made.data), made.bytes);
-  softnpuReleaseModelFile(&made);
+  std::string file(static_cast<const char*>(result.data), result.bytes);
+  softnpuReleaseModelFile(&result);
   return file;
 }
 
@@ -146,11 +146,11 @@ TEST_P(Damaged, CompiledModel) {
 
 TEST_P(Damaged, SingleOperator) {
   std::mt19937_64 random(GetParam());
-  softnpu::TypedCall description;
+  softnpu::RegistryCall description;
   description.type = "Transpose";
   description.inputs.resize(2);
   description.outputs.resize(1);
-  for (softnpu::TypedTensor* tensor : {&description.inputs[0], &description.inputs[1], &description.outputs[0]}) {
+  for (softnpu::RegistryTensor* tensor : {&description.inputs[0], &description.inputs[1], &description.outputs[0]}) {
     tensor->is_given = true;
     tensor->name = "tensor";
     tensor->tensor.dtype = ACL_FLOAT;

@@ -36,18 +36,18 @@ class Message {
 
 template <typename T>
 Message tensor(const std::string& name, int type, const std::vector<int64_t>& dims, const std::vector<T>& values) {
-  Message made;
-  for (const int64_t size : dims) made.number(1, static_cast<uint64_t>(size));
+  Message result;
+  for (const int64_t size : dims) result.number(1, static_cast<uint64_t>(size));
   std::string raw(values.size() * sizeof(T), '\0');
   std::memcpy(raw.data(), values.data(), raw.size());
-  return made.number(2, static_cast<uint64_t>(type)).words(8, name).words(9, raw);
+  return result.number(2, static_cast<uint64_t>(type)).words(8, name).words(9, raw);
 }
 
 inline Message attribute(const std::string& name, const std::vector<int64_t>& values) {
-  Message made;
-  made.words(1, name);
-  for (const int64_t value : values) made.number(8, static_cast<uint64_t>(value));
-  return made.number(20, 7);
+  Message result;
+  result.words(1, name);
+  for (const int64_t value : values) result.number(8, static_cast<uint64_t>(value));
+  return result.number(20, 7);
 }
 
 inline Message integer(const std::string& name, int64_t value) {
@@ -60,11 +60,11 @@ inline Message string(const std::string& name, const std::string& value) {
 
 inline Message node(const std::string& type, const std::vector<std::string>& inputs, const std::string& output,
                     const std::vector<Message>& attributes = {}) {
-  Message made;
-  for (const std::string& input : inputs) made.words(1, input);
-  made.words(2, output).words(3, "node_" + output).words(4, type);
-  for (const Message& one : attributes) made.message(5, one);
-  return made;
+  Message result;
+  for (const std::string& input : inputs) result.words(1, input);
+  result.words(2, output).words(3, "node_" + output).words(4, type);
+  for (const Message& one : attributes) result.message(5, one);
+  return result;
 }
 
 // float32

@@ -17,20 +17,20 @@ void casts_equal_the_type(std::string* wrong) {
   TPipe pipe;
   TBuf<> buffer;
   pipe.InitBuffer(buffer, 2 * 4 * kCount + 64);
-  const LocalTensor<float> wide = buffer.Get<float>();
-  const LocalTensor<bfloat16_t> narrow = wide[kCount + 11].ReinterpretCast<bfloat16_t>();
+  const LocalTensor<float> widened = buffer.Get<float>();
+  const LocalTensor<bfloat16_t> narrow = widened[kCount + 11].ReinterpretCast<bfloat16_t>();
   for (uint32_t first = 0; first < 65536; first += kCount) {
     for (uint32_t i = 0; i < kCount; ++i) narrow(i) = std::bit_cast<bfloat16_t>(static_cast<uint16_t>(first + i));
-    Cast(wide, narrow, RoundMode::CAST_NONE, kCount);
+    Cast(widened, narrow, RoundMode::CAST_NONE, kCount);
     for (uint32_t i = 0; i < kCount; ++i) {
-      if (std::bit_cast<uint32_t>(wide(i)) != (first + i) << 16) *wrong = "to float: " + std::to_string(first + i);
+      if (std::bit_cast<uint32_t>(widened(i)) != (first + i) << 16) *wrong = "to float: " + std::to_string(first + i);
     }
     for (const uint32_t behind : {0U, 1U, 0x7fffU, 0x8000U, 0x8001U, 0xffffU}) {
-      for (uint32_t i = 0; i < kCount; ++i) wide(i) = std::bit_cast<float>((first + i) << 16 | behind);
-      Cast(narrow, wide, RoundMode::CAST_RINT, kCount);
+      for (uint32_t i = 0; i < kCount; ++i) widened(i) = std::bit_cast<float>((first + i) << 16 | behind);
+      Cast(narrow, widened, RoundMode::CAST_RINT, kCount);
       for (uint32_t i = 0; i < kCount; ++i) {
-        if (std::bit_cast<uint16_t>(narrow(i)) != std::bit_cast<uint16_t>(bfloat16_t(wide(i))))
-          *wrong = "to bfloat16: " + std::to_string(std::bit_cast<uint32_t>(wide(i)));
+        if (std::bit_cast<uint16_t>(narrow(i)) != std::bit_cast<uint16_t>(bfloat16_t(widened(i))))
+          *wrong = "to bfloat16: " + std::to_string(std::bit_cast<uint32_t>(widened(i)));
       }
     }
   }

@@ -82,11 +82,12 @@ void check_cast() {
   if constexpr (std::is_same_v<To, float> || !std::is_same_v<To, From>) {
     for (const RoundMode mode : {RoundMode::CAST_NONE, RoundMode::CAST_RINT, RoundMode::CAST_FLOOR,
                                  RoundMode::CAST_CEIL, RoundMode::CAST_ROUND, RoundMode::CAST_TRUNC}) {
-      const auto call = [mode](const auto& to, const auto& a, const auto&, const Form& f) {
+      const auto call = [mode](const auto& to, const auto& a, const auto&, const Variant& f) {
         const UnaryRepeatParams params(f.blocks[0], f.blocks[1], f.repeat_steps[0], f.repeat_steps[1]);
-        if (f.kind == Form::Kind::kCount) return Cast(to, a, mode, static_cast<uint32_t>(f.mask[0]));
-        if (f.kind == Form::Kind::kBits) return Cast(to, a, mode, f.mask, f.repeats, params);
-        if (f.kind == Form::Kind::kCore) return Cast<To, From, false>(to, a, mode, MASK_PLACEHOLDER, f.repeats, params);
+        if (f.kind == Variant::Kind::kCount) return Cast(to, a, mode, static_cast<uint32_t>(f.mask[0]));
+        if (f.kind == Variant::Kind::kBits) return Cast(to, a, mode, f.mask, f.repeats, params);
+        if (f.kind == Variant::Kind::kCore)
+          return Cast<To, From, false>(to, a, mode, MASK_PLACEHOLDER, f.repeats, params);
         return Cast(to, a, mode, f.mask[0], f.repeats, params);
       };
       check<To, From>({"Cast", 0, call, [mode](To, From a, From) { return converted<To>(a, mode); }});

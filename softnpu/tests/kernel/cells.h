@@ -15,12 +15,14 @@ namespace cells {
 
 struct Cell {
   std::string instruction;  // as kernels write it
-  std::string form;         // a word of instructions.tsv
+  std::string variant;      // a word of instructions.tsv
   std::string types;        // "float", or "half<float" of destination and source
   bool is_strided;
 
   auto operator<=>(const Cell&) const = default;
-  std::string text() const { return instruction + ", " + form + ", " + types + (is_strided ? ", strided" : ", dense"); }
+  std::string text() const {
+    return instruction + ", " + variant + ", " + types + (is_strided ? ", strided" : ", dense");
+  }
 };
 
 template <typename T>
@@ -44,8 +46,9 @@ std::string type_names() {
 
 // The cells whose results equalled those of a reference in this process.
 std::set<Cell>& compared();
-inline void record(const std::string& instruction, const std::string& form, const std::string& types, bool is_strided) {
-  compared().insert({instruction, form, types, is_strided});
+inline void record(const std::string& instruction, const std::string& variant, const std::string& types,
+                   bool is_strided) {
+  compared().insert({instruction, variant, types, is_strided});
 }
 
 // A function that compares the cells of a family of instructions, and records them. Its own test calls run(); so does

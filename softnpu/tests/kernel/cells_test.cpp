@@ -34,18 +34,18 @@ std::set<Cell> required() {
   std::set<Cell> all;
   for (const InstructionRow& row : instruction_table()) {
     for (const std::string& type : row.types) {
-      for (const std::string& form : row.forms) all.insert({row.name, form, type, false});
-      for (const std::string& form : row.strided) all.insert({row.name, form, type, true});
+      for (const std::string& variant : row.forms) all.insert({row.name, variant, type, false});
+      for (const std::string& variant : row.strided) all.insert({row.name, variant, type, true});
     }
   }
   return all;
 }
 
 // What follows a form's first word says more than its mask.
-std::string mask_of(const std::string& form) {
+std::string mask_of(const std::string& variant) {
   const std::string masks[] = {"counter", "count", "mask", "bits", "core"};
   for (const std::string& mask : masks) {
-    if (form.starts_with(mask) || form.ends_with("-" + mask)) return mask;
+    if (variant.starts_with(mask) || variant.ends_with("-" + mask)) return mask;
   }
   return "";
 }
@@ -65,8 +65,8 @@ TEST(KernelCellsTable, RowsAreWhole) {
   for (const InstructionRow& row : rows) {
     EXPECT_EQ(row.forms.empty(), row.types.empty()) << row.name;
     EXPECT_EQ(row.forms.empty(), !row.reason.empty()) << row.name << ": a row has forms, or a reason why not";
-    for (const std::string& form : row.strided)
-      EXPECT_EQ(std::count(row.forms.begin(), row.forms.end(), form), 1) << row.name << ", " << form;
+    for (const std::string& variant : row.strided)
+      EXPECT_EQ(std::count(row.forms.begin(), row.forms.end(), variant), 1) << row.name << ", " << variant;
     cells += row.types.size() * (row.forms.size() + row.strided.size());
   }
   EXPECT_EQ(cells, required().size()) << "two rows have the same cell";
@@ -103,7 +103,7 @@ TEST(KernelCellsTable, ANewInstructionIsFound) {
 TEST(KernelCellsTable, HasTheFormsOfTheHeaders) {
   std::map<std::string, std::set<std::string>> named;
   for (const InstructionRow& row : instruction_table()) {
-    for (const std::string& form : row.forms) named[row.name].insert(mask_of(form));
+    for (const std::string& variant : row.forms) named[row.name].insert(mask_of(variant));
     named[row.name].erase("");
   }
   std::map<std::string, std::set<std::string>> offered;

@@ -41,9 +41,9 @@ std::vector<std::string> schedules() {
 // All rows of all schedules, once for this process.
 const std::map<std::string, std::vector<Row>>& all_runs() {
   static const auto runs = [] {
-    std::map<std::string, std::vector<Row>> made;
-    for (const std::string& schedule : schedules()) made[schedule] = run_labelled("1", schedule);
-    return made;
+    std::map<std::string, std::vector<Row>> created;
+    for (const std::string& schedule : schedules()) created[schedule] = run_labelled("1", schedule);
+    return created;
   }();
   return runs;
 }
@@ -58,13 +58,13 @@ TEST(CheckLabelled, EveryCheckHasFourBugs) {
 TEST(CheckLabelled, EveryBugIsReportedAndNoMendedOne) {
   for (const auto& [schedule, rows] : all_runs()) {
     for (const Row& row : rows) {
-      const std::string place = row.name + " " + row.variant + " with schedule " + schedule;
+      const std::string location = row.name + " " + row.variant + " with schedule " + schedule;
       if (row.is_bug()) {
-        EXPECT_NE(row.found.find(row.check), std::string::npos) << place << ": found " << row.found;
-        EXPECT_EQ(row.error, "507015") << place;
+        EXPECT_NE(row.found.find(row.check), std::string::npos) << location << ": found " << row.found;
+        EXPECT_EQ(row.error, "507015") << location;
       } else {
-        EXPECT_EQ(row.found, "-") << place;
-        EXPECT_EQ(row.error, "0") << place;
+        EXPECT_EQ(row.found, "-") << location;
+        EXPECT_EQ(row.error, "0") << location;
       }
     }
   }

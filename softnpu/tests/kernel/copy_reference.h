@@ -6,8 +6,8 @@
 #include <vector>
 
 struct CopyCase {
-  enum class Form { kCountIn, kCountOut, kCountLocal, kBlocksIn, kBlocksOut, kBlocksLocal, kPadIn, kPadOut };
-  Form form;
+  enum class Variant { kCountIn, kCountOut, kCountLocal, kBlocksIn, kBlocksOut, kBlocksLocal, kPadIn, kPadOut };
+  Variant variant;
   bool is_ext;  // DataCopyExtParams
   uint32_t bursts;
   uint32_t length;  // elements, blocks or bytes, as the form counts
@@ -27,11 +27,13 @@ struct CopyResult {
 // `destination` holds what was there; `written` has addresses from `to` on.
 inline CopyResult reference_copy(const CopyCase& c, uint32_t element, const std::vector<uint8_t>& padding,
                                  const uint8_t* from, const uint8_t* to, std::vector<uint8_t> destination) {
-  using Form = CopyCase::Form;
+  using Variant = CopyCase::Variant;
   CopyResult result{std::move(destination), {}, {}};
-  const bool is_count = c.form == Form::kCountIn || c.form == Form::kCountOut || c.form == Form::kCountLocal;
-  const bool is_blocks = c.form == Form::kBlocksIn || c.form == Form::kBlocksOut || c.form == Form::kBlocksLocal;
-  const bool pads = c.form == Form::kPadIn;
+  const bool is_count =
+      c.variant == Variant::kCountIn || c.variant == Variant::kCountOut || c.variant == Variant::kCountLocal;
+  const bool is_blocks =
+      c.variant == Variant::kBlocksIn || c.variant == Variant::kBlocksOut || c.variant == Variant::kBlocksLocal;
+  const bool pads = c.variant == Variant::kPadIn;
   size_t at_source = 0;
   size_t at_destination = 0;
   const auto write = [&](uint8_t byte) {
@@ -54,9 +56,9 @@ inline CopyResult reference_copy(const CopyCase& c, uint32_t element, const std:
       }
       for (size_t i = 0; at_destination % 32 != 0; ++i) write(bytes >= element ? from[first + i % element] : 0);
     }
-    if (c.form == Form::kPadOut) at_source = (at_source + 31) / 32 * 32;
-    at_source += c.source_gap * (c.form == Form::kPadIn ? 1 : 32);
-    at_destination += c.destination_gap * (c.form == Form::kPadOut ? 1 : 32);
+    if (c.variant == Variant::kPadOut) at_source = (at_source + 31) / 32 * 32;
+    at_source += c.source_gap * (c.variant == Variant::kPadIn ? 1 : 32);
+    at_destination += c.destination_gap * (c.variant == Variant::kPadOut ? 1 : 32);
   }
   return result;
 }

@@ -16,45 +16,45 @@
 namespace {
 
 using namespace AscendC;
-using Form = CopyCase::Form;
+using Variant = CopyCase::Variant;
 
 constexpr CopyCase kCases[] = {
-    {Form::kCountIn, false, 1, 64, 0, 0, false, 0, 0},
-    {Form::kCountIn, false, 1, 75, 0, 0, false, 0, 0},  // the rest is no block
-    {Form::kCountOut, false, 1, 96, 0, 0, false, 0, 0},
-    {Form::kCountOut, false, 1, 33, 0, 0, false, 0, 0},
-    {Form::kCountLocal, false, 1, 128, 0, 0, false, 0, 0},
-    {Form::kBlocksIn, false, 1, 7, 0, 0, false, 0, 0},
-    {Form::kBlocksIn, false, 5, 3, 2, 0, false, 0, 0},
-    {Form::kBlocksIn, false, 5, 3, 0, 4, false, 0, 0},
-    {Form::kBlocksIn, false, 4, 1, 3, 1, false, 0, 0},
-    {Form::kBlocksOut, false, 1, 9, 0, 0, false, 0, 0},
-    {Form::kBlocksOut, false, 6, 2, 1, 3, false, 0, 0},
-    {Form::kBlocksLocal, false, 3, 5, 0, 0, false, 0, 0},
-    {Form::kBlocksLocal, false, 4, 4, 1, 2, false, 0, 0},
-    {Form::kPadIn, false, 1, 24, 0, 0, false, 0, 0},
-    {Form::kPadIn, false, 3, 40, 8, 1, true, 1, 1},
-    {Form::kPadIn, false, 4, 64, 0, 0, false, 3, 3},  // isPad is false: no padding
-    {Form::kPadIn, true, 1, 1000, 0, 0, false, 0, 0},
-    {Form::kPadIn, true, 3, 56, 16, 0, true, 0, 1},
-    {Form::kPadIn, true, 5, 8, 24, 2, true, 2, 0},
-    {Form::kPadIn, true, 2, 32, 0, 0, true, 2, 2},
-    {Form::kPadOut, false, 1, 24, 0, 0, false, 0, 0},
-    {Form::kPadOut, false, 4, 40, 1, 8, false, 0, 0},
-    {Form::kPadOut, true, 1, 1000, 0, 0, false, 0, 0},
-    {Form::kPadOut, true, 7, 8, 0, 0, false, 0, 0},
-    {Form::kPadOut, true, 3, 72, 2, 40, false, 0, 0},
+    {Variant::kCountIn, false, 1, 64, 0, 0, false, 0, 0},
+    {Variant::kCountIn, false, 1, 75, 0, 0, false, 0, 0},  // the rest is no block
+    {Variant::kCountOut, false, 1, 96, 0, 0, false, 0, 0},
+    {Variant::kCountOut, false, 1, 33, 0, 0, false, 0, 0},
+    {Variant::kCountLocal, false, 1, 128, 0, 0, false, 0, 0},
+    {Variant::kBlocksIn, false, 1, 7, 0, 0, false, 0, 0},
+    {Variant::kBlocksIn, false, 5, 3, 2, 0, false, 0, 0},
+    {Variant::kBlocksIn, false, 5, 3, 0, 4, false, 0, 0},
+    {Variant::kBlocksIn, false, 4, 1, 3, 1, false, 0, 0},
+    {Variant::kBlocksOut, false, 1, 9, 0, 0, false, 0, 0},
+    {Variant::kBlocksOut, false, 6, 2, 1, 3, false, 0, 0},
+    {Variant::kBlocksLocal, false, 3, 5, 0, 0, false, 0, 0},
+    {Variant::kBlocksLocal, false, 4, 4, 1, 2, false, 0, 0},
+    {Variant::kPadIn, false, 1, 24, 0, 0, false, 0, 0},
+    {Variant::kPadIn, false, 3, 40, 8, 1, true, 1, 1},
+    {Variant::kPadIn, false, 4, 64, 0, 0, false, 3, 3},  // isPad is false: no padding
+    {Variant::kPadIn, true, 1, 1000, 0, 0, false, 0, 0},
+    {Variant::kPadIn, true, 3, 56, 16, 0, true, 0, 1},
+    {Variant::kPadIn, true, 5, 8, 24, 2, true, 2, 0},
+    {Variant::kPadIn, true, 2, 32, 0, 0, true, 2, 2},
+    {Variant::kPadOut, false, 1, 24, 0, 0, false, 0, 0},
+    {Variant::kPadOut, false, 4, 40, 1, 8, false, 0, 0},
+    {Variant::kPadOut, true, 1, 1000, 0, 0, false, 0, 0},
+    {Variant::kPadOut, true, 7, 8, 0, 0, false, 0, 0},
+    {Variant::kPadOut, true, 3, 72, 2, 40, false, 0, 0},
     // Bursts of several cache lines, with a rest.
-    {Form::kBlocksIn, false, 2, 19, 1, 2, false, 0, 0},
-    {Form::kBlocksOut, false, 2, 19, 3, 1, false, 0, 0},
-    {Form::kPadIn, true, 2, 1496, 8, 1, true, 1, 1},
-    {Form::kPadOut, true, 2, 1496, 1, 24, false, 0, 0},
+    {Variant::kBlocksIn, false, 2, 19, 1, 2, false, 0, 0},
+    {Variant::kBlocksOut, false, 2, 19, 3, 1, false, 0, 0},
+    {Variant::kPadIn, true, 2, 1496, 8, 1, true, 1, 1},
+    {Variant::kPadOut, true, 2, 1496, 1, 24, false, 0, 0},
     // Bursts without gaps.
-    {Form::kBlocksIn, false, 5, 7, 0, 0, false, 0, 0},
-    {Form::kBlocksOut, false, 5, 7, 0, 0, false, 0, 0},
-    {Form::kBlocksLocal, false, 5, 7, 0, 0, false, 0, 0},
-    {Form::kPadIn, true, 6, 160, 0, 0, false, 0, 0},
-    {Form::kPadOut, true, 6, 160, 0, 0, false, 0, 0},
+    {Variant::kBlocksIn, false, 5, 7, 0, 0, false, 0, 0},
+    {Variant::kBlocksOut, false, 5, 7, 0, 0, false, 0, 0},
+    {Variant::kBlocksLocal, false, 5, 7, 0, 0, false, 0, 0},
+    {Variant::kPadIn, true, 6, 160, 0, 0, false, 0, 0},
+    {Variant::kPadOut, true, 6, 160, 0, 0, false, 0, 0},
 };
 
 // Collects bytes. `misuse` is an error.
@@ -88,32 +88,44 @@ softnpu::kernel::CopyInstruction instruction_of(const CopyCase& c, const LocalTe
   const auto where = std::source_location::current();
   const DataCopyParams params(c.bursts, c.length, c.source_gap, c.destination_gap);
   const DataCopyExtParams ext(c.bursts, c.length, c.source_gap, c.destination_gap, 0);
-  softnpu::kernel::CopyInstruction made{};
-  switch (c.form) {
-    case Form::kCountIn: copying::set_count(&(made = copying::between("DataCopy", a, global, where)), c.length); break;
-    case Form::kCountOut: copying::set_count(&(made = copying::between("DataCopy", global, a, where)), c.length); break;
-    case Form::kCountLocal: copying::set_count(&(made = copying::between("DataCopy", b, a, where)), c.length); break;
-    case Form::kBlocksIn: copying::set_blocks(&(made = copying::between("DataCopy", a, global, where)), params); break;
-    case Form::kBlocksOut: copying::set_blocks(&(made = copying::between("DataCopy", global, a, where)), params); break;
-    case Form::kBlocksLocal: copying::set_blocks(&(made = copying::between("DataCopy", b, a, where)), params); break;
-    case Form::kPadIn: {
-      made = copying::between("DataCopyPad", a, global, where);
+  softnpu::kernel::CopyInstruction result{};
+  switch (c.variant) {
+    case Variant::kCountIn:
+      copying::set_count(&(result = copying::between("DataCopy", a, global, where)), c.length);
+      break;
+    case Variant::kCountOut:
+      copying::set_count(&(result = copying::between("DataCopy", global, a, where)), c.length);
+      break;
+    case Variant::kCountLocal:
+      copying::set_count(&(result = copying::between("DataCopy", b, a, where)), c.length);
+      break;
+    case Variant::kBlocksIn:
+      copying::set_blocks(&(result = copying::between("DataCopy", a, global, where)), params);
+      break;
+    case Variant::kBlocksOut:
+      copying::set_blocks(&(result = copying::between("DataCopy", global, a, where)), params);
+      break;
+    case Variant::kBlocksLocal:
+      copying::set_blocks(&(result = copying::between("DataCopy", b, a, where)), params);
+      break;
+    case Variant::kPadIn: {
+      result = copying::between("DataCopyPad", a, global, where);
       const T value = padding_value<T>();
       if (c.is_ext) {
-        copying::set_padded(&made, ext, DataCopyPadExtParams<T>(c.is_pad, c.left, c.right, value), value);
+        copying::set_padded(&result, ext, DataCopyPadExtParams<T>(c.is_pad, c.left, c.right, value), value);
       } else {
         uint64_t bits = 0;
         std::memcpy(&bits, &value, sizeof(value));
-        copying::set_padded(&made, params, DataCopyPadParams(c.is_pad, c.left, c.right, bits), bits);
+        copying::set_padded(&result, params, DataCopyPadParams(c.is_pad, c.left, c.right, bits), bits);
       }
       break;
     }
-    case Form::kPadOut:
-      made = copying::between("DataCopyPad", global, a, where);
-      c.is_ext ? copying::set_unpadded(&made, ext) : copying::set_unpadded(&made, params);
+    case Variant::kPadOut:
+      result = copying::between("DataCopyPad", global, a, where);
+      c.is_ext ? copying::set_unpadded(&result, ext) : copying::set_unpadded(&result, params);
       break;
   }
-  return made;
+  return result;
 }
 
 // The kernel's call of a case.
@@ -124,17 +136,17 @@ void call(const CopyCase& c, const LocalTensor<T>& a, const LocalTensor<T>& b, c
   const T value = padding_value<T>();
   uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof(value));
-  switch (c.form) {
-    case Form::kCountIn: return DataCopy(a, global, c.length);
-    case Form::kCountOut: return DataCopy(global, a, c.length);
-    case Form::kCountLocal: return DataCopy(b, a, c.length);
-    case Form::kBlocksIn: return DataCopy(a, global, params);
-    case Form::kBlocksOut: return DataCopy(global, a, params);
-    case Form::kBlocksLocal: return DataCopy(b, a, params);
-    case Form::kPadIn:
+  switch (c.variant) {
+    case Variant::kCountIn: return DataCopy(a, global, c.length);
+    case Variant::kCountOut: return DataCopy(global, a, c.length);
+    case Variant::kCountLocal: return DataCopy(b, a, c.length);
+    case Variant::kBlocksIn: return DataCopy(a, global, params);
+    case Variant::kBlocksOut: return DataCopy(global, a, params);
+    case Variant::kBlocksLocal: return DataCopy(b, a, params);
+    case Variant::kPadIn:
       if (c.is_ext) return DataCopyPad(a, global, ext, DataCopyPadExtParams<T>(c.is_pad, c.left, c.right, value));
       return DataCopyPad(a, global, params, DataCopyPadParams(c.is_pad, c.left, c.right, bits));
-    case Form::kPadOut: return c.is_ext ? DataCopyPad(global, a, ext) : DataCopyPad(global, a, params);
+    case Variant::kPadOut: return c.is_ext ? DataCopyPad(global, a, ext) : DataCopyPad(global, a, params);
   }
 }
 
@@ -143,7 +155,7 @@ uint8_t* global_bytes = nullptr;  // kBytes, while cases are compared
 // Where a case's bytes come from and go to.
 template <typename T>
 void check(const CopyCase& c, std::string* wrong) {
-  const bool is_whole = c.form > Form::kCountLocal || c.length * sizeof(T) % 32 == 0;
+  const bool is_whole = c.variant > Variant::kCountLocal || c.length * sizeof(T) % 32 == 0;
   if (!is_whole && softnpu::kernel::is_checked) return;  // checked mode reports it
   TPipe pipe;
   TBuf<> buffer;
@@ -152,8 +164,8 @@ void check(const CopyCase& c, std::string* wrong) {
   const LocalTensor<T> b = a[kBytes / sizeof(T)];
   GlobalTensor<T> global;
   global.SetGlobalBuffer(reinterpret_cast<T*>(global_bytes), kBytes / sizeof(T));
-  const bool is_in = c.form == Form::kCountIn || c.form == Form::kBlocksIn || c.form == Form::kPadIn;
-  const bool is_local = c.form == Form::kCountLocal || c.form == Form::kBlocksLocal;
+  const bool is_in = c.variant == Variant::kCountIn || c.variant == Variant::kBlocksIn || c.variant == Variant::kPadIn;
+  const bool is_local = c.variant == Variant::kCountLocal || c.variant == Variant::kBlocksLocal;
   auto* at_a = reinterpret_cast<uint8_t*>(a.GetPhyAddr());
   uint8_t* from = is_in ? global_bytes : at_a;
   uint8_t* to = is_in ? at_a : is_local ? at_a + kBytes : global_bytes;
@@ -168,27 +180,27 @@ void check(const CopyCase& c, std::string* wrong) {
   wait_for_pipes();
   if (std::memcmp(to, want.destination.data(), kBytes) != 0) *wrong += " bytes";
   Recorder recorder;
-  const auto made = instruction_of(c, a, b, global);
-  made.touch(made, &recorder);
+  const auto result = instruction_of(c, a, b, global);
+  result.touch(result, &recorder);
   if (recorder.read_ != want.read) *wrong += " read";
   if (recorder.written_ != want.written) *wrong += " written";
   if (recorder.misuse_.empty() != is_whole) *wrong += " misuse: " + recorder.misuse_;
   constexpr const char* kWords[] = {"count-in",   "count-out",    "count-local", "blocks-in",
                                     "blocks-out", "blocks-local", "in",          "out"};
-  const bool is_pad = c.form == Form::kPadIn || c.form == Form::kPadOut;
+  const bool is_pad = c.variant == Variant::kPadIn || c.variant == Variant::kPadOut;
   if (wrong->empty())
     cells::record(is_pad ? "DataCopyPad" : "DataCopy",
-                  kWords[static_cast<int>(c.form)] + std::string(c.is_ext ? "-ext" : ""), cells::type_name<T>(),
+                  kWords[static_cast<int>(c.variant)] + std::string(c.is_ext ? "-ext" : ""), cells::type_name<T>(),
                   c.source_gap != 0 || c.destination_gap != 0);
 }
 
 using Check = void (*)(const CopyCase&, std::string*);
 
-struct TypedCheck {
+struct RegistryCheck {
   const char* type;
   Check check;
 };
-constexpr TypedCheck kTypes[] = {
+constexpr RegistryCheck kTypes[] = {
     {"half", &check<half>},       {"bfloat16", &check<bfloat16_t>}, {"float", &check<float>},
     {"int8", &check<int8_t>},     {"uint8", &check<uint8_t>},       {"int16", &check<int16_t>},
     {"uint16", &check<uint16_t>}, {"int32", &check<int32_t>},       {"uint32", &check<uint32_t>},
@@ -210,7 +222,7 @@ struct CheckArguments {
 void compare_all() {
   const PinnedMemory memory(kBytes);
   global_bytes = static_cast<uint8_t*>(memory.get());
-  for (const TypedCheck& typed : kTypes) {
+  for (const RegistryCheck& typed : kTypes) {
     for (size_t i = 0; i < std::size(kCases); ++i) {
       std::string wrong;
       ASSERT_EQ(KernelCopy::run("copy", 1, CheckArguments{typed.check, &kCases[i], &wrong},
@@ -233,21 +245,21 @@ struct Misuse {
   const char* sentence;
 };
 constexpr Misuse kMisuses[] = {
-    {{Form::kBlocksIn, false, 1, 2, 0, 0, false, 0, 0}, 1, "no multiple of 32"},
-    {{Form::kBlocksOut, false, 1, 2, 0, 0, false, 0, 0}, 3, "no multiple of 32"},
-    {{Form::kBlocksIn, false, 4096, 2, 0, 0, false, 0, 0}, 0, "blockCount is 4096, at most 4095"},
-    {{Form::kCountIn, false, 1, 9, 0, 0, false, 0, 0}, 0, "a count of 9 elements of 4 bytes"},
-    {{Form::kPadIn, true, 1, 1 << 21, 0, 0, false, 0, 0}, 0, "a burst of 2097152 bytes, more than 2097151"},
-    {{Form::kPadIn, true, 1, 8, 0, 0, true, 9, 0}, 0, "more than 32 bytes of padding"},
+    {{Variant::kBlocksIn, false, 1, 2, 0, 0, false, 0, 0}, 1, "no multiple of 32"},
+    {{Variant::kBlocksOut, false, 1, 2, 0, 0, false, 0, 0}, 3, "no multiple of 32"},
+    {{Variant::kBlocksIn, false, 4096, 2, 0, 0, false, 0, 0}, 0, "blockCount is 4096, at most 4095"},
+    {{Variant::kCountIn, false, 1, 9, 0, 0, false, 0, 0}, 0, "a count of 9 elements of 4 bytes"},
+    {{Variant::kPadIn, true, 1, 1 << 21, 0, 0, false, 0, 0}, 0, "a burst of 2097152 bytes, more than 2097151"},
+    {{Variant::kPadIn, true, 1, 8, 0, 0, true, 9, 0}, 0, "more than 32 bytes of padding"},
 };
 
 // Copies of nothing: no work is left for a block.
 constexpr Misuse kNothing[] = {
-    {{Form::kBlocksIn, false, 0, 2, 0, 0, false, 0, 0}, 0, ""},
-    {{Form::kBlocksOut, false, 1, 0, 0, 0, false, 0, 0}, 0, ""},
-    {{Form::kCountIn, false, 1, 0, 0, 0, false, 0, 0}, 0, ""},
-    {{Form::kPadIn, true, 0, 8, 0, 0, true, 2, 2}, 0, ""},
-    {{Form::kPadIn, true, 1, 0, 0, 0, true, 2, 2}, 0, ""},
+    {{Variant::kBlocksIn, false, 0, 2, 0, 0, false, 0, 0}, 0, ""},
+    {{Variant::kBlocksOut, false, 1, 0, 0, 0, false, 0, 0}, 0, ""},
+    {{Variant::kCountIn, false, 1, 0, 0, 0, false, 0, 0}, 0, ""},
+    {{Variant::kPadIn, true, 0, 8, 0, 0, true, 2, 2}, 0, ""},
+    {{Variant::kPadIn, true, 1, 0, 0, 0, true, 2, 2}, 0, ""},
 };
 
 struct MisuseArguments {
@@ -275,11 +287,11 @@ void tell(const MisuseArguments& a, bool executes) {
   std::vector<float> memory(64, 1);
   GlobalTensor<float> global;
   global.SetGlobalBuffer(memory.data(), 64);
-  const auto made = instruction_of(a.misuse->copy, local[a.misuse->local_offset], local, global);
-  made.touch(made, &told);
+  const auto result = instruction_of(a.misuse->copy, local[a.misuse->local_offset], local, global);
+  result.touch(result, &told);
   if (!executes) return;
   Duplicate(local, 2.0F, 64);
-  made.execute(made);
+  result.execute(result);
   for (int i = 0; i < 64; ++i) {
     if (local.GetValue(i) != 2 || memory[i] != 1) *a.sentence += "element " + std::to_string(i) + " is written";
   }

@@ -42,9 +42,9 @@ struct Areas {
     wait_for_pipes();
   }
   // What is wrong; where nothing is, the cell was compared.
-  std::string result(const std::string& name, const std::string& form, bool is_strided) {
+  std::string result(const std::string& name, const std::string& variant, bool is_strided) {
     std::string found = wrong(name);
-    if (found.empty()) cells::record(name, form, cells::type_name<T>(), is_strided);
+    if (found.empty()) cells::record(name, variant, cells::type_name<T>(), is_strided);
     return found;
   }
   std::string wrong(const std::string& name) {
@@ -60,44 +60,44 @@ struct Areas {
 
 constexpr uint64_t kBits[2] = {0x8421000f0f00ff01ULL, 0};
 
-enum class Form { kCount, kMask, kBits, kCounter };
+enum class Variant { kCount, kMask, kBits, kCounter };
 constexpr const char* kWords[] = {"count", "mask", "bits", "counter"};
 
 // Whether the form has element `i` of all repeats.
 template <typename T>
-bool has(Form form, uint32_t i) {
+bool has(Variant variant, uint32_t i) {
   constexpr uint32_t kPer = 256 / sizeof(T);
-  switch (form) {
-    case Form::kCount: return i < 301;
-    case Form::kMask: return i % kPer < 21;
-    case Form::kBits: return i % kPer < 64 && (kBits[0] >> i % kPer & 1) != 0;
-    case Form::kCounter: return i < 2 * kPer + 5;
+  switch (variant) {
+    case Variant::kCount: return i < 301;
+    case Variant::kMask: return i % kPer < 21;
+    case Variant::kBits: return i % kPer < 64 && (kBits[0] >> i % kPer & 1) != 0;
+    case Variant::kCounter: return i < 2 * kPer + 5;
   }
   return false;
 }
 
 template <typename T>
-std::string gathers(Form form, uint16_t repeat_blocks) {
+std::string gathers(Variant variant, uint16_t repeat_blocks) {
   Areas<T> a;
   constexpr uint32_t kPer = 256 / sizeof(T);
   const uint32_t base = 3 * sizeof(T);
-  for (uint32_t i = 0; i < (form == Form::kCount ? 301 : 3 * kPer); ++i) {
-    if (!has<T>(form, i)) continue;
+  for (uint32_t i = 0; i < (variant == Variant::kCount ? 301 : 3 * kPer); ++i) {
+    if (!has<T>(variant, i)) continue;
     const uint32_t dense = i / kPer * repeat_blocks * (kPer / 8) + i % kPer;
-    const uint32_t place = (base + a.offsets.GetValue(i)) / sizeof(T);
-    a.want[dense] = a.from.GetValue(place);
+    const uint32_t location = (base + a.offsets.GetValue(i)) / sizeof(T);
+    a.want[dense] = a.from.GetValue(location);
   }
-  switch (form) {
-    case Form::kCount: Gather(a.to, a.from, a.offsets, base, 301); break;
-    case Form::kMask: Gather(a.to, a.from, a.offsets, base, uint64_t{21}, 3, repeat_blocks); break;
-    case Form::kBits: Gather(a.to, a.from, a.offsets, base, kBits, 3, repeat_blocks); break;
-    case Form::kCounter:
+  switch (variant) {
+    case Variant::kCount: Gather(a.to, a.from, a.offsets, base, 301); break;
+    case Variant::kMask: Gather(a.to, a.from, a.offsets, base, uint64_t{21}, 3, repeat_blocks); break;
+    case Variant::kBits: Gather(a.to, a.from, a.offsets, base, kBits, 3, repeat_blocks); break;
+    case Variant::kCounter:
       SetVectorMask<T, MaskMode::COUNTER>(0);
       Gather(a.to, a.from, a.offsets, base, uint64_t{2 * kPer + 5}, 1, repeat_blocks);
       SetMaskNorm();
       ResetMask();
   }
-  return a.result("Gather", kWords[static_cast<int>(form)], repeat_blocks != 8);
+  return a.result("Gather", kWords[static_cast<int>(variant)], repeat_blocks != 8);
 }
 
 struct Pattern {
@@ -168,7 +168,7 @@ std::string broadcasts_blocks(BrcbRepeatParams params) {
 }
 
 template <typename T, int32_t dimensions, int32_t axis>
-std::string broadcasts(const char* form, const Shape& to, const Shape& from, uint32_t copies, uint32_t inner) {
+std::string broadcasts(const char* variant, const Shape& to, const Shape& from, uint32_t copies, uint32_t inner) {
   std::string wrong;
   for (const bool has_work : {false, true}) {
     Areas<T> a;
@@ -179,33 +179,34 @@ std::string broadcasts(const char* form, const Shape& to, const Shape& from, uin
       BroadCast<T, dimensions, axis>(a.to, a.from, to.of, from.of, a.offsets.template ReinterpretCast<uint8_t>());
     else
       BroadCast<T, dimensions, axis>(a.to, a.from, to.of, from.of);
-    wrong += a.result("BroadCast", form + std::string(has_work ? "-work" : ""), false);
+    wrong += a.result("BroadCast", variant + std::string(has_work ? "-work" : ""), false);
   }
   return wrong;
 }
 
 // CreateVecIndex; `stride` and `repeat` are those of the destination.
 template <typename T>
-std::string counts_up(Form form, uint16_t stride, uint8_t repeat) {
+std::string counts_up(Variant variant, uint16_t stride, uint8_t repeat) {
   constexpr uint32_t kPer = 256 / sizeof(T);
   constexpr uint32_t kBlk = kPer / 8;
   Areas<T> a;
   const T first(-5);
-  for (uint32_t i = 0; i < (form == Form::kCount ? 301 : 3 * kPer); ++i) {
+  for (uint32_t i = 0; i < (variant == Variant::kCount ? 301 : 3 * kPer); ++i) {
     const uint32_t strided = (i / kPer * repeat + i % kPer / kBlk * stride) * kBlk + i % kBlk;
-    if (has<T>(form, i)) a.want[form == Form::kCount ? i : strided] = static_cast<T>(static_cast<int32_t>(i) - 5);
+    if (has<T>(variant, i))
+      a.want[variant == Variant::kCount ? i : strided] = static_cast<T>(static_cast<int32_t>(i) - 5);
   }
-  switch (form) {
-    case Form::kCount: CreateVecIndex(a.to, first, 301U); break;
-    case Form::kMask: CreateVecIndex(a.to, first, uint64_t{21}, 3, stride, repeat); break;
-    case Form::kBits: CreateVecIndex(a.to, first, kBits, 3, stride, repeat); break;
-    case Form::kCounter:
+  switch (variant) {
+    case Variant::kCount: CreateVecIndex(a.to, first, 301U); break;
+    case Variant::kMask: CreateVecIndex(a.to, first, uint64_t{21}, 3, stride, repeat); break;
+    case Variant::kBits: CreateVecIndex(a.to, first, kBits, 3, stride, repeat); break;
+    case Variant::kCounter:
       SetVectorMask<T, MaskMode::COUNTER>(0);
       CreateVecIndex(a.to, first, uint64_t{2 * kPer + 5}, 1, stride, repeat);
       SetMaskNorm();
       ResetMask();
   }
-  return a.result("CreateVecIndex", kWords[static_cast<int>(form)], stride != 1 || repeat != 8);
+  return a.result("CreateVecIndex", kWords[static_cast<int>(variant)], stride != 1 || repeat != 8);
 }
 
 // Rounded once: whole steps, ones that wrap int16_t, and ones that no floating-point type has.
@@ -237,17 +238,17 @@ std::string check_shapes() {
 template <typename T>
 std::string check_all() {
   std::string wrong = check_shapes<T>();
-  constexpr Form kForms[] = {Form::kCount, Form::kMask, Form::kBits, Form::kCounter};
-  for (const Form form : kForms) {
-    wrong += gathers<T>(form, 8);
-    if (form != Form::kCount) wrong += gathers<T>(form, 9);
+  constexpr Variant kForms[] = {Variant::kCount, Variant::kMask, Variant::kBits, Variant::kCounter};
+  for (const Variant variant : kForms) {
+    wrong += gathers<T>(variant, 8);
+    if (variant != Variant::kCount) wrong += gathers<T>(variant, 9);
   }
   for (const Pattern& p : kPatterns) wrong += gathers_masked<T>(p);
   wrong += broadcasts_blocks<T>({1, 8}) + broadcasts_blocks<T>({2, 17});
   if constexpr (!std::is_unsigned_v<T> && !std::is_same_v<T, bfloat16_t>) {
-    for (const Form form : kForms) {
-      wrong += counts_up<T>(form, 1, 8);
-      if (form != Form::kCount) wrong += counts_up<T>(form, 2, 17);
+    for (const Variant variant : kForms) {
+      wrong += counts_up<T>(variant, 1, 8);
+      if (variant != Variant::kCount) wrong += counts_up<T>(variant, 2, 17);
     }
     wrong += progresses<T>();
   }

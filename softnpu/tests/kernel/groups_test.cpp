@@ -24,11 +24,11 @@ constexpr uint32_t kElements = 4096;
 // Finite values, whose sums have no special cases.
 template <typename T>
 std::vector<T> finite(uint32_t seed) {
-  std::vector<T> made = values<T>(kElements, seed);
-  for (T& value : made) {
+  std::vector<T> created = values<T>(kElements, seed);
+  for (T& value : created) {
     if (!std::isfinite(static_cast<float>(value)) || std::fabs(static_cast<float>(value)) > 1000) value = T(0.75);
   }
-  return made;
+  return created;
 }
 
 // Runs `body(source, other, destination)` on local tensors; `*result` gets the destination.

@@ -24,23 +24,23 @@ class KernelMaskedCopy : public KernelTest {
 };
 
 struct MaskCase {
-  enum class Form { kCount, kBits, kCore, kCounter };
-  Form form;
+  enum class Variant { kCount, kBits, kCore, kCounter };
+  Variant variant;
   uint64_t mask[2];  // kCount, kCounter: the first word is a number
   uint8_t repeats;
   uint16_t strides[4];  // as CopyRepeatParams
 };
 constexpr MaskCase kCases[] = {
-    {MaskCase::Form::kCount, {64, 0}, 3, {1, 1, 8, 8}},
-    {MaskCase::Form::kCount, {13, 0}, 2, {1, 1, 8, 8}},
-    {MaskCase::Form::kCount, {40, 0}, 4, {2, 1, 16, 8}},
-    {MaskCase::Form::kCount, {64, 0}, 4, {1, 0, 8, 0}},
-    {MaskCase::Form::kBits, {0xf0f0f0f00f0f0f0f, 0x8000000000000001}, 2, {1, 1, 8, 8}},
-    {MaskCase::Form::kBits, {0x5555555555555555, 0}, 3, {1, 2, 9, 17}},
-    {MaskCase::Form::kCore, {0xff00ff, 0}, 2, {1, 1, 8, 8}},
-    {MaskCase::Form::kCore, {0xff0ff0f7, 0}, 3, {2, 1, 17, 9}},
-    {MaskCase::Form::kCounter, {150, 0}, 0, {1, 1, 8, 8}},
-    {MaskCase::Form::kCounter, {150, 0}, 0, {1, 2, 9, 17}},
+    {MaskCase::Variant::kCount, {64, 0}, 3, {1, 1, 8, 8}},
+    {MaskCase::Variant::kCount, {13, 0}, 2, {1, 1, 8, 8}},
+    {MaskCase::Variant::kCount, {40, 0}, 4, {2, 1, 16, 8}},
+    {MaskCase::Variant::kCount, {64, 0}, 4, {1, 0, 8, 0}},
+    {MaskCase::Variant::kBits, {0xf0f0f0f00f0f0f0f, 0x8000000000000001}, 2, {1, 1, 8, 8}},
+    {MaskCase::Variant::kBits, {0x5555555555555555, 0}, 3, {1, 2, 9, 17}},
+    {MaskCase::Variant::kCore, {0xff00ff, 0}, 2, {1, 1, 8, 8}},
+    {MaskCase::Variant::kCore, {0xff0ff0f7, 0}, 3, {2, 1, 17, 9}},
+    {MaskCase::Variant::kCounter, {150, 0}, 0, {1, 1, 8, 8}},
+    {MaskCase::Variant::kCounter, {150, 0}, 0, {1, 2, 9, 17}},
 };
 
 template <typename T>
@@ -60,12 +60,12 @@ void check_mask(const MaskCase& c, std::string* wrong) {
   std::vector<T> want(kElements, T(0));
   constexpr uint32_t kRepeat = 256 / sizeof(T);
   constexpr uint32_t kBlock = 32 / sizeof(T);
-  const bool is_counter = c.form == MaskCase::Form::kCounter;
+  const bool is_counter = c.variant == MaskCase::Variant::kCounter;
   for (uint32_t r = 0; is_counter ? r * kRepeat < c.mask[0] : r < c.repeats; ++r) {
     for (uint32_t i = 0; i < kRepeat; ++i) {
-      const bool is_on = is_counter                         ? r * kRepeat + i < c.mask[0]
-                         : c.form == MaskCase::Form::kCount ? i < c.mask[0]
-                                                            : (c.mask[i / 64] >> i % 64 & 1) != 0;
+      const bool is_on = is_counter                               ? r * kRepeat + i < c.mask[0]
+                         : c.variant == MaskCase::Variant::kCount ? i < c.mask[0]
+                                                                  : (c.mask[i / 64] >> i % 64 & 1) != 0;
       const uint32_t block = i / kBlock;
       if (is_on)
         want[(r * c.strides[2] + block * c.strides[0]) * kBlock + i % kBlock] =
@@ -74,15 +74,15 @@ void check_mask(const MaskCase& c, std::string* wrong) {
   }
   const CopyRepeatParams params(c.strides[0], c.strides[1], c.strides[2], c.strides[3]);
   uint64_t bits[2] = {c.mask[0], kRepeat > 64 ? c.mask[1] : 0};
-  switch (c.form) {
-    case MaskCase::Form::kCount: Copy(to, from, c.mask[0], c.repeats, params); break;
-    case MaskCase::Form::kBits: Copy(to, from, bits, c.repeats, params); break;
-    case MaskCase::Form::kCore:
+  switch (c.variant) {
+    case MaskCase::Variant::kCount: Copy(to, from, c.mask[0], c.repeats, params); break;
+    case MaskCase::Variant::kBits: Copy(to, from, bits, c.repeats, params); break;
+    case MaskCase::Variant::kCore:
       SetVectorMask<T>(c.mask[1], c.mask[0]);
       Copy<T, false>(to, from, MASK_PLACEHOLDER, c.repeats, params);
       ResetMask();
       break;
-    case MaskCase::Form::kCounter:
+    case MaskCase::Variant::kCounter:
       SetVectorMask<T, MaskMode::COUNTER>(0);
       SetVectorMask<T, MaskMode::COUNTER>(static_cast<int32_t>(c.mask[0]));
       Copy<T, false>(to, from, MASK_PLACEHOLDER, 1, params);
@@ -97,7 +97,7 @@ void check_mask(const MaskCase& c, std::string* wrong) {
   }
   constexpr const char* kWords[] = {"mask", "bits", "core", "counter"};
   const bool is_dense = c.strides[0] == 1 && c.strides[1] == 1 && c.strides[2] == 8 && c.strides[3] == 8;
-  cells::record("Copy", kWords[static_cast<int>(c.form)], cells::type_name<T>(), !is_dense);
+  cells::record("Copy", kWords[static_cast<int>(c.variant)], cells::type_name<T>(), !is_dense);
 }
 
 template <typename Case>

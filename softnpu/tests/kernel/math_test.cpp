@@ -101,7 +101,7 @@ struct Tensors {
 
 // What is wrong with the first `count` results, and with what lies behind them.
 template <typename T, typename Exact>
-std::string wrong(const std::string& name, const std::string& form, const Tensors<T>& t, uint32_t count,
+std::string wrong(const std::string& name, const std::string& variant, const Tensors<T>& t, uint32_t count,
                   const Exact& exact) {
   wait_for_pipes();
   for (uint32_t i = 0; i < count; ++i) {
@@ -110,7 +110,7 @@ std::string wrong(const std::string& name, const std::string& form, const Tensor
              std::to_string(static_cast<double>(t.to(i))) + ", not " + std::to_string(exact(i)) + "\n";
   }
   if (t.to(count) != T(9)) return name + " writes behind its end\n";
-  cells::record(name, form, cells::type_name<T>(), false);
+  cells::record(name, variant, cells::type_name<T>(), false);
   return "";
 }
 
@@ -121,18 +121,18 @@ std::string check_functions() {
   std::string found;
   const auto here = std::source_location::current();
   for (const Function<T>& f : functions<T>()) {
-    for (int form = 0; form < 4; ++form) {
+    for (int variant = 0; variant < 4; ++variant) {
       for (const uint32_t count : {1U, 64U, 1001U, kCount}) {
-        const bool whole = form % 2 == 1;
+        const bool whole = variant % 2 == 1;
         if (whole && count != kCount) continue;
         Tensors<T> t;
         t.to(count) = T(9);
-        if (form == 0) f.count(t.to, t.from, count, here);
-        if (form == 1) f.whole(t.to, t.from, here);
-        if (form == 2) f.count_work(t.to, t.from, t.work, count, here);
-        if (form == 3) f.whole_work(t.to, t.from, t.work, here);
-        found +=
-            wrong(f.name, kForms[form], t, count, [&](uint32_t i) { return f.exact(static_cast<double>(t.from(i))); });
+        if (variant == 0) f.count(t.to, t.from, count, here);
+        if (variant == 1) f.whole(t.to, t.from, here);
+        if (variant == 2) f.count_work(t.to, t.from, t.work, count, here);
+        if (variant == 3) f.whole_work(t.to, t.from, t.work, here);
+        found += wrong(f.name, kForms[variant], t, count,
+                       [&](uint32_t i) { return f.exact(static_cast<double>(t.from(i))); });
       }
     }
   }

@@ -33,8 +33,8 @@ struct Tensors {
     }
     wait_for_pipes();
   }
-  template <typename Want>
-  std::string wrong(const char* name, const Want& want) {
+  template <typename Selection>
+  std::string wrong(const char* name, const Selection& want) {
     wait_for_pipes();
     for (uint32_t i = 0; i < kElements; ++i) {
       if (!is_same(c.GetValue(i), static_cast<T>(want(a.GetValue(i), b.GetValue(i)))))
@@ -43,8 +43,8 @@ struct Tensors {
     cells::record(std::string("operator") + name, "tensors", cells::type_name<T>(), false);
     return "";
   }
-  template <typename Want>
-  std::string wrong_bits(const char* name, const Want& want) {
+  template <typename Selection>
+  std::string wrong_bits(const char* name, const Selection& want) {
     wait_for_pipes();
     for (uint32_t i = 0; i < kElements; ++i) {
       if ((mask.GetValue(i / 8) >> (i % 8) & 1) != want(a.GetValue(i), b.GetValue(i)))

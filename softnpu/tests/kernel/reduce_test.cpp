@@ -18,7 +18,7 @@ class KernelReduce : public VectorTest {
 };
 
 enum class Op { kSum, kMax, kMin };
-enum class Form { kCount, kCountIndex, kMasked, kMaskedIndex, kWhole, kBlock, kPair, kRepeat, kSum, kSumWork };
+enum class Variant { kCount, kCountIndex, kMasked, kMaskedIndex, kWhole, kBlock, kPair, kRepeat, kSum, kSumWork };
 enum class Masks { kAll, kFirst, kBits, kCore, kCounter };
 struct Strides {
   int destination, block, repeat;
@@ -29,7 +29,7 @@ constexpr uint32_t kElements = 8192;
 
 struct Case {
   Op op;
-  Form form;
+  Variant variant;
   Masks masks;
   size_t strides;
   ReduceOrder order;
@@ -110,14 +110,14 @@ void put(std::vector<T>* want, size_t at, ReduceOrder order, const Some<T>& s, u
   }
 }
 
-bool is_counted(Form form) { return form == Form::kCount || form == Form::kCountIndex; }
+bool is_counted(Variant variant) { return variant == Variant::kCount || variant == Variant::kCountIndex; }
 
 template <typename T>
 std::vector<T> reference(const Case& c, const T* from, std::vector<T> want) {
   constexpr uint32_t kPer = 256 / sizeof(T);
   constexpr uint32_t kBlk = kPer / 8;
-  const Strides s = is_counted(c.form) ? kStrides[0] : kStrides[c.strides];
-  if (c.form == Form::kSum || c.form == Form::kSumWork) {
+  const Strides s = is_counted(c.variant) ? kStrides[0] : kStrides[c.strides];
+  if (c.variant == Variant::kSum || c.variant == Variant::kSumWork) {
     for (uint32_t row = 0; row < 3; ++row) {
       Some<T> total;
       for (uint32_t r = 0; r * kPer < static_cast<uint32_t>(c.count); ++r) {
@@ -133,13 +133,13 @@ std::vector<T> reference(const Case& c, const T* from, std::vector<T> want) {
   }
   Some<T> total;
   std::vector<Some<T>> repeats_best;
-  const uint32_t repeats = is_counted(c.form) ? (static_cast<uint32_t>(c.count) + kPer - 1) / kPer : kRepeats;
+  const uint32_t repeats = is_counted(c.variant) ? (static_cast<uint32_t>(c.count) + kPer - 1) / kPer : kRepeats;
   for (uint32_t r = 0; r < repeats; ++r) {
     std::vector<Some<T>> v(kPer);
     for (uint32_t i = 0; i < kPer; ++i) {
       const uint32_t at = (r * s.repeat + i / kBlk * s.block) * kBlk + i % kBlk;
-      const bool on = is_counted(c.form) ? r * kPer + i < static_cast<uint32_t>(c.count) : is_on<T>(c, r, i);
-      if (on) v[i] = {true, from[at], c.form == Form::kWhole ? i : at};
+      const bool on = is_counted(c.variant) ? r * kPer + i < static_cast<uint32_t>(c.count) : is_on<T>(c, r, i);
+      if (on) v[i] = {true, from[at], c.variant == Variant::kWhole ? i : at};
     }
     const auto group = [&](uint32_t size) {
       for (uint32_t g = 0; g < kPer / size; ++g) {
@@ -148,14 +148,14 @@ std::vector<T> reference(const Case& c, const T* from, std::vector<T> want) {
       }
     };
     const bool two = c.order == ReduceOrder::kValueIndex;
-    switch (c.form) {
-      case Form::kWhole:
-      case Form::kRepeat:
+    switch (c.variant) {
+      case Variant::kWhole:
+      case Variant::kRepeat:
         if (const Some<T> one = reduced(v, c.op); one.has)
           put(&want, r * s.destination * (two ? 2 : 1), c.order, one, one.at);
         break;
-      case Form::kBlock: group(kBlk); break;
-      case Form::kPair: group(2); break;
+      case Variant::kBlock: group(kBlk); break;
+      case Variant::kPair: group(2); break;
       default: repeats_best.push_back(reduced(v, c.op));
     }
   }
@@ -166,7 +166,7 @@ std::vector<T> reference(const Case& c, const T* from, std::vector<T> want) {
               : c.op == Op::kSum ? Some<T>{true, add(total.value, one.value), 0}
                                  : best<T>({total, one}, c.op == Op::kMax);
     }
-    const bool indexed = c.form == Form::kCountIndex || c.form == Form::kMaskedIndex;
+    const bool indexed = c.variant == Variant::kCountIndex || c.variant == Variant::kMaskedIndex;
     put(&want, 0, indexed ? ReduceOrder::kValueIndex : ReduceOrder::ORDER_ONLY_VALUE, total, total.at);
   }
   return want;
@@ -176,36 +176,36 @@ template <typename T, bool sets, typename Mask>
 void call(const Case& c, const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<T>& work,
           const Mask& mask) {
   const auto [d, b, r] = kStrides[c.strides];
-  const bool with_index = c.form == Form::kCountIndex || c.form == Form::kMaskedIndex;
-  switch (c.form) {
-    case Form::kCount:
-    case Form::kCountIndex:
+  const bool with_index = c.variant == Variant::kCountIndex || c.variant == Variant::kMaskedIndex;
+  switch (c.variant) {
+    case Variant::kCount:
+    case Variant::kCountIndex:
       if (c.op == Op::kSum) ReduceSum(to, from, work, c.count);
       if (c.op == Op::kMax) ReduceMax(to, from, work, c.count, with_index);
       if (c.op == Op::kMin) ReduceMin(to, from, work, c.count, with_index);
       break;
-    case Form::kMasked:
-    case Form::kMaskedIndex:
+    case Variant::kMasked:
+    case Variant::kMaskedIndex:
       if (c.op == Op::kSum) ReduceSum(to, from, work, mask, kRepeats, r);
       if (c.op == Op::kMax) ReduceMax(to, from, work, mask, kRepeats, r, with_index);
       if (c.op == Op::kMin) ReduceMin(to, from, work, mask, kRepeats, r, with_index);
       break;
-    case Form::kWhole:
+    case Variant::kWhole:
       if (c.op == Op::kSum) WholeReduceSum<T, sets>(to, from, mask, kRepeats, d, b, r);
       if (c.op == Op::kMax) WholeReduceMax<T, sets>(to, from, mask, kRepeats, d, b, r, c.order);
       if (c.op == Op::kMin) WholeReduceMin<T, sets>(to, from, mask, kRepeats, d, b, r, c.order);
       break;
-    case Form::kBlock:
+    case Variant::kBlock:
       if (c.op == Op::kSum) BlockReduceSum(to, from, kRepeats, mask, d, b, r);
       if (c.op == Op::kMax) BlockReduceMax(to, from, kRepeats, mask, d, b, r);
       if (c.op == Op::kMin) BlockReduceMin(to, from, kRepeats, mask, d, b, r);
       break;
-    case Form::kPair: PairReduceSum(to, from, kRepeats, mask, d, b, r); break;
-    case Form::kRepeat:
+    case Variant::kPair: PairReduceSum(to, from, kRepeats, mask, d, b, r); break;
+    case Variant::kRepeat:
       if constexpr (std::is_integral_v<Mask>) RepeatReduceSum(to, from, kRepeats, mask, 0, b, d, r);
       break;
-    case Form::kSum: Sum(to, from, {3, 512, static_cast<uint32_t>(c.count)}); break;
-    case Form::kSumWork:
+    case Variant::kSum: Sum(to, from, {3, 512, static_cast<uint32_t>(c.count)}); break;
+    case Variant::kSumWork:
       Sum(to, from, work.template ReinterpretCast<uint8_t>(), {3, 512, static_cast<uint32_t>(c.count)});
       break;
   }
@@ -214,23 +214,23 @@ void call(const Case& c, const LocalTensor<T>& to, const LocalTensor<T>& from, c
 // As kernels and as instructions.tsv call it.
 std::string name_of(const Case& c) {
   const std::string op = c.op == Op::kSum ? "Sum" : c.op == Op::kMax ? "Max" : "Min";
-  switch (c.form) {
-    case Form::kWhole: return "WholeReduce" + op;
-    case Form::kBlock: return "BlockReduce" + op;
-    case Form::kPair: return "PairReduce" + op;
-    case Form::kRepeat: return "RepeatReduce" + op;
-    case Form::kSum:
-    case Form::kSumWork: return op;
+  switch (c.variant) {
+    case Variant::kWhole: return "WholeReduce" + op;
+    case Variant::kBlock: return "BlockReduce" + op;
+    case Variant::kPair: return "PairReduce" + op;
+    case Variant::kRepeat: return "RepeatReduce" + op;
+    case Variant::kSum:
+    case Variant::kSumWork: return op;
     default: return "Reduce" + op;
   }
 }
 std::string word_of(const Case& c) {
-  if (c.form == Form::kSum) return "rows";
-  if (c.form == Form::kSumWork) return "rows-work";
+  if (c.variant == Variant::kSum) return "rows";
+  if (c.variant == Variant::kSumWork) return "rows-work";
   constexpr const char* kWords[] = {"mask", "mask", "bits", "core", "counter"};
-  const bool has_index = c.form == Form::kCountIndex || c.form == Form::kMaskedIndex ||
-                         (c.form == Form::kWhole && c.order == ReduceOrder::kValueIndex);
-  return std::string(is_counted(c.form) ? "count" : kWords[static_cast<int>(c.masks)]) + (has_index ? "-index" : "");
+  const bool has_index = c.variant == Variant::kCountIndex || c.variant == Variant::kMaskedIndex ||
+                         (c.variant == Variant::kWhole && c.order == ReduceOrder::kValueIndex);
+  return std::string(is_counted(c.variant) ? "count" : kWords[static_cast<int>(c.masks)]) + (has_index ? "-index" : "");
 }
 
 template <typename T>
@@ -261,8 +261,8 @@ void check(const Case& c, std::string* wrong) {
       ResetMask();
       break;
     case Masks::kCounter:
-      SetVectorMask<T, MaskMode::COUNTER>(c.form == Form::kWhole ? 2 * kPer + 21 : 0);
-      if (c.form == Form::kWhole)
+      SetVectorMask<T, MaskMode::COUNTER>(c.variant == Variant::kWhole ? 2 * kPer + 21 : 0);
+      if (c.variant == Variant::kWhole)
         call<T, false>(c, to, from, work, 0);
       else
         call<T, true>(c, to, from, work, 2 * kPer + 21);
@@ -279,11 +279,11 @@ void check(const Case& c, std::string* wrong) {
   if (wrong->empty()) cells::record(name_of(c), word_of(c), cells::type_name<T>(), c.strides != 0);
 }
 
-using Cell = std::tuple<Op, Form, Masks, size_t>;
+using Cell = std::tuple<Op, Variant, Masks, size_t>;
 
 // Which cells there must be: for each form its operations, masks and strides.
 struct Row {
-  Form form;
+  Variant variant;
   std::vector<Op> ops;
   std::vector<Masks> masks;
   std::vector<size_t> strides;
@@ -292,45 +292,50 @@ const std::vector<Op> kAllOps = {Op::kSum, Op::kMax, Op::kMin};
 const std::vector<Op> kIndexed = {Op::kMax, Op::kMin};
 const std::vector<Masks> kGiven = {Masks::kAll, Masks::kFirst, Masks::kBits, Masks::kCounter};
 const std::vector<Row> kRows = {
-    {Form::kCount, kAllOps, {Masks::kAll}, {0}},
-    {Form::kCountIndex, kIndexed, {Masks::kAll}, {0}},
-    {Form::kMasked, kAllOps, kGiven, {0, 1, 3, 4}},
-    {Form::kMaskedIndex, kIndexed, kGiven, {0, 1, 3, 4}},
-    {Form::kWhole, kAllOps, {Masks::kAll, Masks::kFirst, Masks::kBits, Masks::kCore, Masks::kCounter}, {0, 1, 2, 3, 4}},
-    {Form::kBlock, kAllOps, kGiven, {0, 1, 2, 3, 4}},
-    {Form::kPair, {Op::kSum}, kGiven, {0, 1, 2, 3, 4}},
-    {Form::kRepeat, {Op::kSum}, {Masks::kAll, Masks::kFirst, Masks::kCounter}, {0, 3}},
-    {Form::kSum, {Op::kSum}, {Masks::kAll}, {0}},
-    {Form::kSumWork, {Op::kSum}, {Masks::kAll}, {0}},
+    {Variant::kCount, kAllOps, {Masks::kAll}, {0}},
+    {Variant::kCountIndex, kIndexed, {Masks::kAll}, {0}},
+    {Variant::kMasked, kAllOps, kGiven, {0, 1, 3, 4}},
+    {Variant::kMaskedIndex, kIndexed, kGiven, {0, 1, 3, 4}},
+    {Variant::kWhole,
+     kAllOps,
+     {Masks::kAll, Masks::kFirst, Masks::kBits, Masks::kCore, Masks::kCounter},
+     {0, 1, 2, 3, 4}},
+    {Variant::kBlock, kAllOps, kGiven, {0, 1, 2, 3, 4}},
+    {Variant::kPair, {Op::kSum}, kGiven, {0, 1, 2, 3, 4}},
+    {Variant::kRepeat, {Op::kSum}, {Masks::kAll, Masks::kFirst, Masks::kCounter}, {0, 3}},
+    {Variant::kSum, {Op::kSum}, {Masks::kAll}, {0}},
+    {Variant::kSumWork, {Op::kSum}, {Masks::kAll}, {0}},
 };
 
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const Op op : {Op::kSum, Op::kMax, Op::kMin}) {
-    for (const Form form : {Form::kCount, Form::kCountIndex, Form::kMasked, Form::kMaskedIndex, Form::kWhole,
-                            Form::kBlock, Form::kPair, Form::kRepeat, Form::kSum, Form::kSumWork}) {
-      const bool sums = form >= Form::kPair;
-      const bool indexes = form == Form::kCountIndex || form == Form::kMaskedIndex;
+    for (const Variant variant :
+         {Variant::kCount, Variant::kCountIndex, Variant::kMasked, Variant::kMaskedIndex, Variant::kWhole,
+          Variant::kBlock, Variant::kPair, Variant::kRepeat, Variant::kSum, Variant::kSumWork}) {
+      const bool sums = variant >= Variant::kPair;
+      const bool indexes = variant == Variant::kCountIndex || variant == Variant::kMaskedIndex;
       if ((sums && op != Op::kSum) || (indexes && op == Op::kSum)) continue;
       for (uint32_t seed = 0; seed < 6; ++seed) {
-        if (is_counted(form) || form == Form::kSum || form == Form::kSumWork) {
+        if (is_counted(variant) || variant == Variant::kSum || variant == Variant::kSumWork) {
           for (const int count : {1, 7, 64, 100, 128, 500, 3000}) {
-            if ((form == Form::kSum || form == Form::kSumWork) && count > 512) continue;  // a row has no more
-            all.push_back({op, form, Masks::kAll, 0, ReduceOrder::ORDER_ONLY_VALUE, seed, count});
+            if ((variant == Variant::kSum || variant == Variant::kSumWork) && count > 512)
+              continue;  // a row has no more
+            all.push_back({op, variant, Masks::kAll, 0, ReduceOrder::ORDER_ONLY_VALUE, seed, count});
           }
           continue;
         }
         for (const Masks masks : {Masks::kAll, Masks::kFirst, Masks::kBits, Masks::kCore, Masks::kCounter}) {
-          const bool level0 = form == Form::kMasked || form == Form::kMaskedIndex;
-          if (masks == Masks::kCore && form != Form::kWhole) continue;  // only its forms take the core's mask
-          if (form == Form::kRepeat && masks == Masks::kBits) continue;
+          const bool level0 = variant == Variant::kMasked || variant == Variant::kMaskedIndex;
+          if (masks == Masks::kCore && variant != Variant::kWhole) continue;  // only its forms take the core's mask
+          if (variant == Variant::kRepeat && masks == Masks::kBits) continue;
           for (size_t s = 0; s < std::size(kStrides); ++s) {
             if (level0 && kStrides[s].block != 1) continue;
-            if (form == Form::kRepeat && (kStrides[s].block != 1 || kStrides[s].destination != 1)) continue;
-            if (form == Form::kWhole && op != Op::kSum) {
-              all.push_back({op, form, masks, s, ReduceOrder::kValueIndex, seed, 0});
+            if (variant == Variant::kRepeat && (kStrides[s].block != 1 || kStrides[s].destination != 1)) continue;
+            if (variant == Variant::kWhole && op != Op::kSum) {
+              all.push_back({op, variant, masks, s, ReduceOrder::kValueIndex, seed, 0});
             }
-            all.push_back({op, form, masks, s, ReduceOrder::ORDER_ONLY_VALUE, seed, 0});
+            all.push_back({op, variant, masks, s, ReduceOrder::ORDER_ONLY_VALUE, seed, 0});
           }
         }
       }
@@ -346,7 +351,7 @@ void check_all(std::string* wrong) {
     check<T>(all[i], wrong);
     if (!wrong->empty())
       *wrong += " in case " + std::to_string(i) + ": op " + std::to_string(static_cast<int>(all[i].op)) + " form " +
-                std::to_string(static_cast<int>(all[i].form)) + " mask " +
+                std::to_string(static_cast<int>(all[i].variant)) + " mask " +
                 std::to_string(static_cast<int>(all[i].masks)) + " strides " + std::to_string(all[i].strides) +
                 " seed " + std::to_string(all[i].seed) + " count " + std::to_string(all[i].count);
   }
@@ -400,12 +405,12 @@ TEST_F(KernelReduce, GivesTheFirstOfTheZerosAndOfTheNans) {
 
 TEST_F(KernelReduce, HasACaseForEachCell) {
   std::set<Cell> there;
-  for (const Case& c : cases()) there.insert({c.op, c.form, c.masks, c.strides});
+  for (const Case& c : cases()) there.insert({c.op, c.variant, c.masks, c.strides});
   std::set<Cell> wanted;
   for (const Row& row : kRows) {
     for (const Op op : row.ops) {
       for (const Masks masks : row.masks) {
-        for (const size_t s : row.strides) wanted.insert({op, row.form, masks, s});
+        for (const size_t s : row.strides) wanted.insert({op, row.variant, masks, s});
       }
     }
   }

@@ -24,11 +24,11 @@ bool holds(CMPMODE mode, T a, T b) {
 }
 
 // A form for comparisons, whose counts and masks fill repeats of elements of `bytes` bytes.
-Form form_for(Form form, uint32_t bytes) {
+Variant variant_for(Variant variant, uint32_t bytes) {
   const uint32_t lanes = lanes_for(bytes);
-  if (form.kind == Form::Kind::kMask) form.mask[0] = std::min<uint64_t>(form.mask[0], lanes);
-  if (lanes <= 64) form.mask[1] = 0;
-  return form;
+  if (variant.kind == Variant::Kind::kMask) variant.mask[0] = std::min<uint64_t>(variant.mask[0], lanes);
+  if (lanes <= 64) variant.mask[1] = 0;
+  return variant;
 }
 
 // Areas of local memory: bits, two sources, a destination.
@@ -58,11 +58,11 @@ struct Areas {
 constexpr int kOfComparison[3] = {1, 1, 2};  // bits have no strides: the destination walks as the first source
 
 template <typename T>
-std::string compares(const Form& given, CMPMODE mode, bool is_scalar) {
-  Form form = form_for(given, sizeof(T));
+std::string compares(const Variant& given, CMPMODE mode, bool is_scalar) {
+  Variant variant = variant_for(given, sizeof(T));
   for (int k = 0; k < 3; ++k) {
-    form.blocks[k] = given.blocks[kOfComparison[k]];
-    form.repeat_steps[k] = given.repeat_steps[kOfComparison[k]];
+    variant.blocks[k] = given.blocks[kOfComparison[k]];
+    variant.repeat_steps[k] = given.repeat_steps[kOfComparison[k]];
   }
   Areas<T> areas;
   const T scalar = areas.first[2];
@@ -70,42 +70,43 @@ std::string compares(const Form& given, CMPMODE mode, bool is_scalar) {
   for (uint32_t i = 0; i < 4096; ++i) want[i] = areas.bits.GetValue(i);
   const uint32_t lanes = lanes_for(sizeof(T));
   // The number of an element counts those of all repeats: the loop over dense elements has it.
-  Form dense = form;
+  Variant dense = variant;
   std::fill_n(dense.blocks, 3, uint8_t{1});
   std::fill_n(dense.repeat_steps, 3, uint8_t{8});
   std::vector<uint64_t> numbers;
   const uint32_t bytes[3] = {sizeof(T), sizeof(T), sizeof(T)};
   for_each(dense, sizeof(T), bytes, [&](const uint64_t(&at)[3]) { numbers.push_back(at[0]); });
   size_t next = 0;
-  for_each(form, sizeof(T), bytes, [&](const uint64_t(&at)[3]) {
+  for_each(variant, sizeof(T), bytes, [&](const uint64_t(&at)[3]) {
     const uint64_t number = numbers[next++];
     const auto bit = static_cast<uint8_t>(1U << number % 8);
     const bool is_on = holds(mode, areas.first[at[1]], is_scalar ? scalar : areas.second[at[2]]);
     want[number / 8] = static_cast<uint8_t>(is_on ? want[number / 8] | bit : want[number / 8] & ~bit);
   });
-  const BinaryRepeatParams two(1, form.blocks[1], form.blocks[2], 8, form.repeat_steps[1], form.repeat_steps[2]);
-  const UnaryRepeatParams one(1, form.blocks[1], 8, form.repeat_steps[1]);
-  const auto count = static_cast<uint32_t>((form.mask[0] + lanes - 1) / lanes * lanes);
+  const BinaryRepeatParams two(1, variant.blocks[1], variant.blocks[2], 8, variant.repeat_steps[1],
+                               variant.repeat_steps[2]);
+  const UnaryRepeatParams one(1, variant.blocks[1], 8, variant.repeat_steps[1]);
+  const auto count = static_cast<uint32_t>((variant.mask[0] + lanes - 1) / lanes * lanes);
   const auto call = [&](const auto& mask, auto sets) {
     constexpr bool kSets = decltype(sets)::value;
-    is_scalar ? CompareScalar<T, uint8_t, kSets>(areas.bits, areas.a, scalar, mode, mask, form.repeats, one)
-              : Compare<T, uint8_t, kSets>(areas.bits, areas.a, areas.b, mode, mask, form.repeats, two);
+    is_scalar ? CompareScalar<T, uint8_t, kSets>(areas.bits, areas.a, scalar, mode, mask, variant.repeats, one)
+              : Compare<T, uint8_t, kSets>(areas.bits, areas.a, areas.b, mode, mask, variant.repeats, two);
   };
-  switch (form.kind) {
-    case Form::Kind::kCount:
+  switch (variant.kind) {
+    case Variant::Kind::kCount:
       is_scalar ? CompareScalar(areas.bits, areas.a, scalar, mode, count)
                 : Compare(areas.bits, areas.a, areas.b, mode, count);
       break;
-    case Form::Kind::kBits: call(form.mask, std::true_type()); break;
-    case Form::Kind::kCore:
-      SetVectorMask<T>(form.mask[1], form.mask[0]);
+    case Variant::Kind::kBits: call(variant.mask, std::true_type()); break;
+    case Variant::Kind::kCore:
+      SetVectorMask<T>(variant.mask[1], variant.mask[0]);
       call(MASK_PLACEHOLDER, std::false_type());
       break;
-    case Form::Kind::kCounter:
+    case Variant::Kind::kCounter:
       SetVectorMask<T, MaskMode::COUNTER>(0);
-      call(form.mask[0], std::true_type());
+      call(variant.mask[0], std::true_type());
       break;
-    default: call(form.mask[0], std::true_type());
+    default: call(variant.mask[0], std::true_type());
   }
   SetMaskNorm();
   ResetMask();
@@ -119,48 +120,48 @@ std::string compares(const Form& given, CMPMODE mode, bool is_scalar) {
 }
 
 template <typename T>
-std::string selects(const Form& given, SELMODE mode, bool is_scalar) {
-  const Form form = form_for(given, sizeof(T));
+std::string selects(const Variant& given, SELMODE mode, bool is_scalar) {
+  const Variant variant = variant_for(given, sizeof(T));
   Areas<T> areas;
   const T scalar(5.0F);
   std::vector<T> want(kBytes / sizeof(T), T(-7));
   const uint32_t bytes[3] = {sizeof(T), sizeof(T), sizeof(T)};
-  Form dense = form;
+  Variant dense = variant;
   std::fill_n(dense.blocks, 3, uint8_t{1});
   std::fill_n(dense.repeat_steps, 3, uint8_t{8});
   std::vector<uint64_t> numbers;
   for_each(dense, sizeof(T), bytes, [&](const uint64_t(&at)[3]) { numbers.push_back(at[0]); });
   size_t next = 0;
-  for_each(form, sizeof(T), bytes, [&](const uint64_t(&at)[3]) {
+  for_each(variant, sizeof(T), bytes, [&](const uint64_t(&at)[3]) {
     const uint64_t number = numbers[next++];
     const uint64_t bit = mode == SELMODE::VSEL_CMPMASK_SPR ? number % lanes_for(sizeof(T)) : number;
     const bool is_first = (areas.bits.GetValue(bit / 8) >> bit % 8 & 1) != 0;
     want[at[0]] = is_first ? areas.first[at[1]] : is_scalar ? scalar : areas.second[at[2]];
   });
-  const BinaryRepeatParams params(form.blocks[0], form.blocks[1], form.blocks[2], form.repeat_steps[0],
-                                  form.repeat_steps[1], form.repeat_steps[2]);
+  const BinaryRepeatParams params(variant.blocks[0], variant.blocks[1], variant.blocks[2], variant.repeat_steps[0],
+                                  variant.repeat_steps[1], variant.repeat_steps[2]);
   const auto call = [&](const auto& mask, auto sets) {
     constexpr bool kSets = decltype(sets)::value;
-    is_scalar ? Select<T, uint8_t, kSets>(areas.to, areas.bits, areas.a, scalar, mode, mask, form.repeats, params)
-              : Select<T, uint8_t, kSets>(areas.to, areas.bits, areas.a, areas.b, mode, mask, form.repeats, params);
+    is_scalar ? Select<T, uint8_t, kSets>(areas.to, areas.bits, areas.a, scalar, mode, mask, variant.repeats, params)
+              : Select<T, uint8_t, kSets>(areas.to, areas.bits, areas.a, areas.b, mode, mask, variant.repeats, params);
   };
-  switch (form.kind) {
-    case Form::Kind::kCount: {
-      const auto count = static_cast<uint32_t>(form.mask[0]);
+  switch (variant.kind) {
+    case Variant::Kind::kCount: {
+      const auto count = static_cast<uint32_t>(variant.mask[0]);
       is_scalar ? Select(areas.to, areas.bits, areas.a, scalar, mode, count)
                 : Select(areas.to, areas.bits, areas.a, areas.b, mode, count);
       break;
     }
-    case Form::Kind::kBits: call(form.mask, std::true_type()); break;
-    case Form::Kind::kCore:
-      SetVectorMask<T>(form.mask[1], form.mask[0]);
+    case Variant::Kind::kBits: call(variant.mask, std::true_type()); break;
+    case Variant::Kind::kCore:
+      SetVectorMask<T>(variant.mask[1], variant.mask[0]);
       call(MASK_PLACEHOLDER, std::false_type());
       break;
-    case Form::Kind::kCounter:
+    case Variant::Kind::kCounter:
       SetVectorMask<T, MaskMode::COUNTER>(0);
-      call(form.mask[0], std::true_type());
+      call(variant.mask[0], std::true_type());
       break;
-    default: call(form.mask[0], std::true_type());
+    default: call(variant.mask[0], std::true_type());
   }
   SetMaskNorm();
   ResetMask();
@@ -175,7 +176,7 @@ std::string selects(const Form& given, SELMODE mode, bool is_scalar) {
 }
 
 using Body = std::function<std::string()>;
-void expect_right(const std::string& name, const Form& form, const std::string& word, const std::string& type,
+void expect_right(const std::string& name, const Variant& variant, const std::string& word, const std::string& type,
                   const Body& body) {
   struct Arguments {
     const Body* body;
@@ -185,18 +186,18 @@ void expect_right(const std::string& name, const Form& form, const std::string& 
   ASSERT_EQ((FormsTest::run("select", 1, Arguments{&body, &wrong}, [](const Arguments& a) { *a.wrong = (*a.body)(); })),
             ACL_SUCCESS)
       << name << ": " << FormsTest::recent_error();
-  ASSERT_EQ(wrong, "") << name << " of " << type << ", form " << &form - kForms;
-  cells::record(name, word, type, !form.is_dense());
+  ASSERT_EQ(wrong, "") << name << " of " << type << ", form " << &variant - kForms;
+  cells::record(name, word, type, !variant.is_dense());
 }
 
 template <typename T>
 void check_comparisons() {
-  for (const Form& form : kForms) {
+  for (const Variant& variant : kForms) {
     for (const CMPMODE mode : {CMPMODE::LT, CMPMODE::GT, CMPMODE::EQ, CMPMODE::LE, CMPMODE::GE, CMPMODE::NE}) {
       for (const bool is_scalar : {false, true}) {
-        Form whole = form;
-        if (form.kind == Form::Kind::kCount) whole.mask[0] = form.mask[0] > 100 ? 1024 : lanes_for(sizeof(T));
-        expect_right(is_scalar ? "CompareScalar" : "Compare", form, form.word(), cells::type_name<T>(),
+        Variant whole = variant;
+        if (variant.kind == Variant::Kind::kCount) whole.mask[0] = variant.mask[0] > 100 ? 1024 : lanes_for(sizeof(T));
+        expect_right(is_scalar ? "CompareScalar" : "Compare", variant, variant.word(), cells::type_name<T>(),
                      [&] { return compares<T>(whole, mode, is_scalar); });
       }
     }
@@ -205,12 +206,12 @@ void check_comparisons() {
 
 template <typename T>
 void check_choices() {
-  for (const Form& form : kForms) {
+  for (const Variant& variant : kForms) {
     for (const SELMODE mode :
          {SELMODE::VSEL_CMPMASK_SPR, SELMODE::VSEL_TENSOR_SCALAR_MODE, SELMODE::VSEL_TENSOR_TENSOR_MODE}) {
       for (const bool is_scalar : {false, true}) {
-        expect_right("Select", form, (is_scalar ? "scalar-" : "") + std::string(form.word()), cells::type_name<T>(),
-                     [&] { return selects<T>(form, mode, is_scalar); });
+        expect_right("Select", variant, (is_scalar ? "scalar-" : "") + std::string(variant.word()),
+                     cells::type_name<T>(), [&] { return selects<T>(variant, mode, is_scalar); });
       }
     }
   }

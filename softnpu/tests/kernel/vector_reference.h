@@ -52,14 +52,13 @@ double distance(T a, T b) {
 template <typename T>
 std::vector<T> values(size_t count, uint32_t seed) {
   std::mt19937 random(seed);
-  std::vector<T> made(count);
-  for (T& value : made) {
+  std::vector<T> created(count);
+  for (T& value : created) {
     if constexpr (is_real<T>) {
       constexpr bool kIsBfloat16 = std::is_same_v<T, bfloat16_t>;
-      constexpr double kMost = std::is_same_v<T, half> ? 65504 : kIsBfloat16 ? 0x1.fep127 : FLT_MAX;
+      constexpr double kMax = std::is_same_v<T, half> ? 65504 : kIsBfloat16 ? 0x1.fep127 : FLT_MAX;
       constexpr double kTiny = std::is_same_v<T, half> ? 0x1p-24 : kIsBfloat16 ? 0x1p-133 : 0x1p-149;
-      const double specials[] = {0.0,   -0.0,   1.0,   -1.0,   INFINITY, -INFINITY, NAN,
-                                 kMost, -kMost, kTiny, -kTiny, 0.5,      1.5};
+      const double specials[] = {0.0, -0.0, 1.0, -1.0, INFINITY, -INFINITY, NAN, kMax, -kMax, kTiny, -kTiny, 0.5, 1.5};
       const double size =
           std::ldexp(std::uniform_real_distribution<>(0.5, 1)(random), std::uniform_int_distribution<>(-8, 8)(random));
       value = static_cast<T>(random() % 8 == 0   ? specials[random() % std::size(specials)]
@@ -72,7 +71,7 @@ std::vector<T> values(size_t count, uint32_t seed) {
       if (sizeof(T) == 8 && random() % 2 == 0) value = static_cast<T>(uint64_t{random()} << 32 | random());
     }
   }
-  return made;
+  return created;
 }
 
 }  // namespace vector_reference

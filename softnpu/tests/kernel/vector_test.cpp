@@ -109,10 +109,10 @@ void check_bits() {
                  [distance](T, T a, T) { return static_cast<T>(static_cast<uint64_t>(a) << distance); }});
     check<T, T>({"ShiftRight", 0, SOFTNPU_TEST_UNARY(ShiftRight, (ShiftRight<T, false>), scalar),
                  [distance](T, T a, T) { return shifted_right(a, distance, false); }});
-    const auto rounding = [scalar](const auto& to, const auto& a, const auto&, const Form& f) {
+    const auto rounding = [scalar](const auto& to, const auto& a, const auto&, const Variant& f) {
       const UnaryRepeatParams params(f.blocks[0], f.blocks[1], f.repeat_steps[0], f.repeat_steps[1]);
-      if (f.kind == Form::Kind::kBits) return ShiftRight(to, a, scalar, f.mask, f.repeats, params, true);
-      if (f.kind == Form::Kind::kCore)
+      if (f.kind == Variant::Kind::kBits) return ShiftRight(to, a, scalar, f.mask, f.repeats, params, true);
+      if (f.kind == Variant::Kind::kCore)
         return ShiftRight<T, false>(to, a, scalar, MASK_PLACEHOLDER, f.repeats, params, true);
       return ShiftRight(to, a, scalar, f.mask[0], f.repeats, params, true);
     };
@@ -123,10 +123,10 @@ void check_bits() {
 template <typename T>
 void check_duplicate() {
   const T value(7.0F);
-  const auto call = [value](const auto& to, const auto&, const auto&, const Form& f) {
-    if (f.kind == Form::Kind::kCount) return Duplicate(to, value, static_cast<int32_t>(f.mask[0]));
-    if (f.kind == Form::Kind::kBits) return Duplicate(to, value, f.mask, f.repeats, f.blocks[0], f.repeat_steps[0]);
-    if (f.kind == Form::Kind::kCore)
+  const auto call = [value](const auto& to, const auto&, const auto&, const Variant& f) {
+    if (f.kind == Variant::Kind::kCount) return Duplicate(to, value, static_cast<int32_t>(f.mask[0]));
+    if (f.kind == Variant::Kind::kBits) return Duplicate(to, value, f.mask, f.repeats, f.blocks[0], f.repeat_steps[0]);
+    if (f.kind == Variant::Kind::kCore)
       return Duplicate<T, false>(to, value, MASK_PLACEHOLDER, f.repeats, f.blocks[0], f.repeat_steps[0]);
     return Duplicate(to, value, f.mask[0], f.repeats, f.blocks[0], f.repeat_steps[0]);
   };

@@ -47,7 +47,7 @@ std::string disagreement(const Area& filled, Area* area, const Instruction& one,
 }
 
 template <typename I>
-I made(void (*execute)(const Instruction&), void (*touch)(const Instruction&, Touches*)) {
+I created(void (*execute)(const Instruction&), void (*touch)(const Instruction&, Touches*)) {
   I one{};
   one.bytes = sizeof(I);
   one.execute = execute;
@@ -82,7 +82,7 @@ class VectorTouch : public ::testing::Test {
     EXPECT_NE(touched.misuses.find(sentence), std::string::npos) << "not: " << sentence << ", but: " << touched.misuses;
   }
   ReduceInstruction reduce() {
-    auto one = made<ReduceInstruction>(&execute_reduce, &touch_reduce);
+    auto one = created<ReduceInstruction>(&execute_reduce, &touch_reduce);
     one.source = from();
     one.destination = to();
     one.repeats = 3;
@@ -137,7 +137,7 @@ TEST_F(VectorTouch, Reductions) {
 TEST_F(VectorTouch, Gathers) {
   for (const RepeatMask& mask : kMasks) {
     for (const uint32_t bytes : {2U, 4U}) {
-      auto one = made<GatherInstruction>(&execute_gather, &touch_gather);
+      auto one = created<GatherInstruction>(&execute_gather, &touch_gather);
       one.dense = to();
       one.spread = from();
       one.offsets = offsets();
@@ -155,7 +155,7 @@ TEST_F(VectorTouch, Gathers) {
 
 TEST_F(VectorTouch, PatternsShapesAndProgressions) {
   for (uint32_t fixed = 0; fixed <= 7; ++fixed) {
-    auto one = made<GatherMaskInstruction>(&execute_gather_mask, &touch_gather_mask);
+    auto one = created<GatherMaskInstruction>(&execute_gather_mask, &touch_gather_mask);
     one.source = from();
     one.destination = to();
     if (fixed == 0) one.pattern = offsets();
@@ -168,7 +168,7 @@ TEST_F(VectorTouch, PatternsShapesAndProgressions) {
     one.element_bytes = 4;
     expect_agreement(one, "GatherMask");
   }
-  auto spread = made<SpreadInstruction>(&execute_spread, &touch_spread);
+  auto spread = created<SpreadInstruction>(&execute_spread, &touch_spread);
   spread.source = from();
   spread.destination = to();
   spread.element_bytes = 4;
@@ -183,7 +183,7 @@ TEST_F(VectorTouch, PatternsShapesAndProgressions) {
   spread.inner = 7;
   expect_agreement(spread, "BroadCast");
   for (const RepeatMask& mask : kMasks) {
-    auto one = made<ProgressionInstruction>(&execute_progression, &touch_progression);
+    auto one = created<ProgressionInstruction>(&execute_progression, &touch_progression);
     one.destination = to();
     one.mask = mask;
     one.repeats = 2;
@@ -202,7 +202,7 @@ TEST_F(VectorTouch, ElementByElement) {
   for (const RepeatMask& mask : kMasks) {
     for (const uint32_t stride : {1U, 2U}) {
       for (const VectorOp op : {VectorOp::kAdd, VectorOp::kMulAddDst, VectorOp::kCast}) {
-        auto one = made<VectorInstruction>(&execute_vector, &touch_vector);
+        auto one = created<VectorInstruction>(&execute_vector, &touch_vector);
         one.op = op;
         one.sources = op == VectorOp::kCast ? 1 : 2;
         one.mask = mask;
@@ -212,7 +212,7 @@ TEST_F(VectorTouch, ElementByElement) {
         one.source[1] = operand(offsets(), DataType::kFloat, 1, 8);
         expect_agreement(one, "op " + std::to_string(static_cast<int>(op)));
       }
-      auto compare = made<CompareInstruction>(&execute_compare, &touch_compare);
+      auto compare = created<CompareInstruction>(&execute_compare, &touch_compare);
       compare.sources = 2;
       compare.mask = mask;
       compare.repeats = 3;
@@ -220,7 +220,7 @@ TEST_F(VectorTouch, ElementByElement) {
       compare.source[0] = operand(from(), DataType::kFloat, stride, 17);
       compare.source[1] = operand(offsets(), DataType::kFloat, 1, 8);
       if (mask.elements == 0 && ~mask.bits[0] == 0) expect_agreement(compare, "Compare");
-      auto select = made<SelectInstruction>(&execute_select, &touch_select);
+      auto select = created<SelectInstruction>(&execute_select, &touch_select);
       static_cast<VectorInstruction&>(select) = compare;
       select.bytes = sizeof(select);
       select.execute = &execute_select;
@@ -234,7 +234,7 @@ TEST_F(VectorTouch, ElementByElement) {
 
 TEST_F(VectorTouch, MasksAndRepeatsThatTheUnitHasNot) {
   const auto vector = [&](const RepeatMask& mask, uint32_t repeats, DataType type) {
-    auto one = made<VectorInstruction>(&execute_vector, &touch_vector);
+    auto one = created<VectorInstruction>(&execute_vector, &touch_vector);
     one.op = type == DataType::kInt64 ? VectorOp::kDuplicate : VectorOp::kAbs;
     one.sources = type == DataType::kInt64 ? 0 : 1;
     one.mask = mask;
@@ -279,7 +279,7 @@ TEST_F(VectorTouch, DestinationsThatOverlapASource) {
   const auto at = [&](uint32_t blocks) { return static_cast<uint8_t*>(from().address) + blocks * 32; };
   for (const Overlap& row : kOverlaps) {
     const std::string name = std::to_string(&row - kOverlaps);
-    auto one = made<VectorInstruction>(&execute_vector, &touch_vector);
+    auto one = created<VectorInstruction>(&execute_vector, &touch_vector);
     one.op = VectorOp::kAbs;
     one.sources = 1;
     one.mask = {{~uint64_t{0}, 0}, 0};
@@ -303,7 +303,7 @@ TEST_F(VectorTouch, EveryFormTellsOverlaps) {
     one.source[0] = source;
     return one;
   };
-  auto cast = plain(made<VectorInstruction>(&execute_vector, &touch_vector));
+  auto cast = plain(created<VectorInstruction>(&execute_vector, &touch_vector));
   cast.op = VectorOp::kCast;
   cast.source[0].type = DataType::kHalf;
   cast.source[0].repeat_stride = 4;
@@ -311,17 +311,17 @@ TEST_F(VectorTouch, EveryFormTellsOverlaps) {
   expect_agreement(cast, "a repeat in its place");
   cast.repeats = 2;
   expect_misuse(cast, "dst overlaps src0: a repeat writes what a later one reads");
-  auto compare = plain(made<CompareInstruction>(&execute_compare, &touch_compare));
+  auto compare = plain(created<CompareInstruction>(&execute_compare, &touch_compare));
   compare.destination = behind;
   compare.destination.type = DataType::kBits;
   expect_misuse(compare, "dst overlaps src0 in part");
-  auto select = plain(made<SelectInstruction>(&execute_select, &touch_select));
+  auto select = plain(created<SelectInstruction>(&execute_select, &touch_select));
   select.bits = {offsets().address, 4096, 1, 8, DataType::kBits};
   select.destination = behind;
   expect_misuse(select, "dst overlaps src0 in part");
   select.destination = {static_cast<uint8_t*>(offsets().address) - 32, 16384, 1, 8, DataType::kFloat};
   expect_misuse(select, "dst overlaps selMask in part");
-  auto math = made<MathInstruction>(&execute_math, &touch_math);
+  auto math = created<MathInstruction>(&execute_math, &touch_math);
   math.source = from();
   math.destination = {behind.address, 16384};
   math.count = 9;
@@ -329,7 +329,7 @@ TEST_F(VectorTouch, EveryFormTellsOverlaps) {
   expect_misuse(math, "dst overlaps src in part");
   math.destination = math.source;
   expect_agreement(math, "in its place");
-  auto copy = made<MaskedCopyInstruction>(&execute_masked_copy, &touch_masked_copy);
+  auto copy = created<MaskedCopyInstruction>(&execute_masked_copy, &touch_masked_copy);
   copy.source = from();
   copy.destination = {behind.address, 16384};
   copy.mask = {{~uint64_t{0}, 0}, 0};
@@ -341,7 +341,7 @@ TEST_F(VectorTouch, EveryFormTellsOverlaps) {
 }
 
 TEST_F(VectorTouch, Mathematics) {
-  auto one = made<MathInstruction>(&execute_math, &touch_math);
+  auto one = created<MathInstruction>(&execute_math, &touch_math);
   one.source = from();
   one.destination = to();
   one.count = 77;
@@ -369,21 +369,21 @@ TEST_F(VectorTouch, NoRepeatsTouchNothing) {
     one.repeats = 0;
     expect_agreement(one, "span " + std::to_string(static_cast<int>(span)));
   }
-  auto gather = made<GatherInstruction>(&execute_gather, &touch_gather);
+  auto gather = created<GatherInstruction>(&execute_gather, &touch_gather);
   gather.dense = to();
   gather.spread = from();
   gather.offsets = offsets();
   gather.mask = {{~uint64_t{0}, 0}, 0};
   gather.element_bytes = 4;
   expect_agreement(gather, "Gather");
-  auto pattern = made<GatherMaskInstruction>(&execute_gather_mask, &touch_gather_mask);
+  auto pattern = created<GatherMaskInstruction>(&execute_gather_mask, &touch_gather_mask);
   pattern.source = from();
   pattern.destination = to();
   pattern.fixed = 1;
   pattern.elements = 64;
   pattern.element_bytes = 4;
   expect_agreement(pattern, "GatherMask");
-  auto spread = made<SpreadInstruction>(&execute_spread, &touch_spread);
+  auto spread = created<SpreadInstruction>(&execute_spread, &touch_spread);
   spread.source = from();
   spread.destination = to();
   spread.element_bytes = 4;
@@ -393,12 +393,12 @@ TEST_F(VectorTouch, NoRepeatsTouchNothing) {
   spread.copies = 5;
   spread.inner = 7;
   expect_agreement(spread, "BroadCast");
-  auto progression = made<ProgressionInstruction>(&execute_progression, &touch_progression);
+  auto progression = created<ProgressionInstruction>(&execute_progression, &touch_progression);
   progression.destination = to();
   progression.mask = {{~uint64_t{0}, 0}, 0};
   progression.type = DataType::kInt32;
   expect_agreement(progression, "CreateVecIndex");
-  auto copy = made<MaskedCopyInstruction>(&execute_masked_copy, &touch_masked_copy);
+  auto copy = created<MaskedCopyInstruction>(&execute_masked_copy, &touch_masked_copy);
   copy.source = from();
   copy.destination = to();
   copy.mask = {{~uint64_t{0}, 0}, 0};

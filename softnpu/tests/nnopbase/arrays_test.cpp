@@ -27,11 +27,11 @@ class ArraysTest : public AclTest {
   template <typename Object, typename T>
   static void expect_array(const std::vector<T>& values, const T* data, Object* (*create)(const T*, uint64_t),
                            aclnnStatus (*destroy)(const Object*)) {
-    Object* made = create(data, values.size());
-    ASSERT_NE(made, nullptr) << recent_error();
-    EXPECT_TRUE(std::equal(values.begin(), values.end(), made->begin(), made->end()));
-    EXPECT_EQ(destroy(made), ACLNN_SUCCESS);
-    EXPECT_EQ(destroy(made), ACLNN_ERR_PARAM_INVALID);
+    Object* result = create(data, values.size());
+    ASSERT_NE(result, nullptr) << recent_error();
+    EXPECT_TRUE(std::equal(values.begin(), values.end(), result->begin(), result->end()));
+    EXPECT_EQ(destroy(result), ACLNN_SUCCESS);
+    EXPECT_EQ(destroy(result), ACLNN_ERR_PARAM_INVALID);
     EXPECT_NE(recent_error().find("is no live acl"), std::string::npos);
     EXPECT_EQ(destroy(nullptr), ACLNN_SUCCESS);
     EXPECT_EQ(create(nullptr, 3), nullptr);

@@ -49,8 +49,8 @@ class AclnnExecutorTest : public AclTest {
   }
 
   static void expect_says(const char* reason) {
-    const std::string said = recent_error();
-    EXPECT_NE(said.find(reason), std::string::npos) << said;
+    const std::string message = recent_error();
+    EXPECT_NE(message.find(reason), std::string::npos) << message;
   }
 
   int runs() {
@@ -197,10 +197,10 @@ TEST_F(AclnnExecutorTest, LongMessageIsTruncated) {
   ASSERT_TRUE(softnpu::make_executor("aclnnCount", std::move(plan), &bytes, &executor).is_ok());
   EXPECT_EQ(launch(executor), ACLNN_SUCCESS);
   EXPECT_EQ(aclrtSynchronizeStream(nullptr), softnpu::kOperatorError);
-  const std::string said = recent_error();
-  const auto kept = std::ranges::count(said, 'x');
-  EXPECT_GT(kept, 400) << said;
-  EXPECT_LT(kept, 600) << said;
+  const std::string message = recent_error();
+  const auto kept = std::ranges::count(message, 'x');
+  EXPECT_GT(kept, 400) << message;
+  EXPECT_LT(kept, 600) << message;
 }
 
 TEST_F(AclnnExecutorTest, OnlyOneOfTwoThreadsLaunches) {

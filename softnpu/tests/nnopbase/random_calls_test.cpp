@@ -43,7 +43,7 @@ class RandomCallsTest : public AclTest, public ::testing::WithParamInterface<uns
     return static_cast<T*>(draw(live));
   }
 
-  void made(Handles* live, void* handle) {
+  void created(Handles* live, void* handle) {
     if (handle == nullptr) return expect_message();
     ASSERT_TRUE(std::ranges::find(*live, handle) == live->end()) << handle << " lives twice";
     std::erase(dead_, handle);
@@ -52,18 +52,18 @@ class RandomCallsTest : public AclTest, public ::testing::WithParamInterface<uns
 
   // Checks `status` of a call that ends `handle`: success exactly if the handle is null or live.
   void ended(Handles* live, const void* handle, aclnnStatus status) {
-    auto place = std::ranges::find(*live, handle);
-    ASSERT_EQ(status == ACLNN_SUCCESS, handle == nullptr || place != live->end()) << handle;
+    auto location = std::ranges::find(*live, handle);
+    ASSERT_EQ(status == ACLNN_SUCCESS, handle == nullptr || location != live->end()) << handle;
     if (status != ACLNN_SUCCESS) return expect_message();
     if (handle == nullptr) return;
-    died(live, place);
+    died(live, location);
   }
 
   // Lists skip an element that was destroyed before them.
-  void died(Handles* live, Handles::iterator place) {
-    for (auto& [list, elements] : elements_) std::erase(elements, *place);
-    dead_.push_back(*place);
-    live->erase(place);
+  void died(Handles* live, Handles::iterator location) {
+    for (auto& [list, elements] : elements_) std::erase(elements, *location);
+    dead_.push_back(*location);
+    live->erase(location);
   }
 
   void expect(aclnnStatus status) {
@@ -91,9 +91,9 @@ class RandomCallsTest : public AclTest, public ::testing::WithParamInterface<uns
   void call_tensors() {
     switch (number(4)) {
       case 0:
-        return made(&tensors_, aclCreateTensor(dims(), rank(), dtype(), once_in(2) ? nullptr : numbers_.data(),
-                                               number(3), ACL_FORMAT_ND, numbers_.data(), number(3), &foreign_));
-      case 1: return made(&tensors_, plain());
+        return created(&tensors_, aclCreateTensor(dims(), rank(), dtype(), once_in(2) ? nullptr : numbers_.data(),
+                                                  number(3), ACL_FORMAT_ND, numbers_.data(), number(3), &foreign_));
+      case 1: return created(&tensors_, plain());
       case 2: {
         auto* tensor = draw_as<aclTensor>(tensors_);
         return expect(softnpuInitTensor(tensor, dims(), rank(), dtype(), nullptr, 0, ACL_FORMAT_ND, numbers_.data(),
@@ -116,12 +116,12 @@ class RandomCallsTest : public AclTest, public ::testing::WithParamInterface<uns
 
   void call_others() {
     switch (number(6)) {
-      case 0: return made(&scalars_, aclCreateScalar(once_in(8) ? nullptr : numbers_.data(), dtype()));
+      case 0: return created(&scalars_, aclCreateScalar(once_in(8) ? nullptr : numbers_.data(), dtype()));
       case 1: {
         auto* scalar = draw_as<aclScalar>(scalars_);
         return ended(&scalars_, scalar, aclDestroyScalar(scalar));
       }
-      case 2: return made(&arrays_, aclCreateIntArray(once_in(8) ? nullptr : numbers_.data(), number(64)));
+      case 2: return created(&arrays_, aclCreateIntArray(once_in(8) ? nullptr : numbers_.data(), number(64)));
       case 3: {
         auto* array = draw_as<aclIntArray>(arrays_);
         return ended(&arrays_, array, aclDestroyIntArray(array));
@@ -130,7 +130,7 @@ class RandomCallsTest : public AclTest, public ::testing::WithParamInterface<uns
         std::array<const aclTensor*, 3> elements{};
         for (const aclTensor*& element : elements) element = draw_as<aclTensor>(tensors_);
         aclTensorList* list = aclCreateTensorList(elements.data(), number(4));
-        made(&lists_, list);
+        created(&lists_, list);
         if (list != nullptr) {
           elements_[list].assign(elements.begin(), elements.begin() + static_cast<int64_t>(list->size()));
         }
@@ -142,8 +142,8 @@ class RandomCallsTest : public AclTest, public ::testing::WithParamInterface<uns
         ended(&lists_, list, aclDestroyTensorList(list));
         if (!lives) return;
         for (const std::vector<const void*> elements = elements_[list]; const void* element : elements) {
-          auto place = std::ranges::find(tensors_, element);
-          if (place != tensors_.end()) died(&tensors_, place);
+          auto location = std::ranges::find(tensors_, element);
+          if (location != tensors_.end()) died(&tensors_, location);
         }
         elements_.erase(list);
         return;
@@ -161,7 +161,7 @@ class RandomCallsTest : public AclTest, public ::testing::WithParamInterface<uns
         const aclnnStatus status =
             aclnnMaskedScaleGetWorkspaceSize(draw_as<aclTensor>(tensors_), draw_as<aclTensor>(tensors_), 2,
                                              draw_as<aclTensor>(tensors_), &bytes, &planned);
-        return status == ACLNN_SUCCESS ? made(&executors_, planned) : expect_message();
+        return status == ACLNN_SUCCESS ? created(&executors_, planned) : expect_message();
       }
       case 2: {
         const aclnnStatus status = aclnnMaskedScale(nullptr, 0, executor, nullptr);

@@ -101,8 +101,8 @@ class RepeatableTest : public AclTest {
   }
 
   static void expect_says(const char* reason) {
-    const std::string said = recent_error();
-    EXPECT_NE(said.find(reason), std::string::npos) << said;
+    const std::string message = recent_error();
+    EXPECT_NE(message.find(reason), std::string::npos) << message;
   }
 
   std::array<void*, 6> blocks_{};  // number i contains 2^i and 100 * 2^i
@@ -207,7 +207,7 @@ TEST_F(RepeatableTest, BadCallsAreStatuses) {
   EXPECT_EQ(run(executor, blocks_[5]), (Pair{2, 200}));
   EXPECT_EQ(aclDestroyAclOpExecutor(executor), ACLNN_SUCCESS);
   EXPECT_EQ(aclSetTensorAddr(executor, 0, self, blocks_[1]), ACLNN_ERR_PARAM_INVALID);
-  for (const aclTensor* made : {self, out, stranger}) EXPECT_EQ(aclDestroyTensor(made), ACLNN_SUCCESS);
+  for (const aclTensor* result : {self, out, stranger}) EXPECT_EQ(aclDestroyTensor(result), ACLNN_SUCCESS);
 }
 
 TEST_F(RepeatableTest, DeadArgumentsNeverReachThePlanner) {

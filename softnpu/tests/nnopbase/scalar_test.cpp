@@ -17,11 +17,11 @@ class ScalarTest : public AclTest {
   // The library's reading of `value`.
   template <typename T>
   static aclScalar scalar(T value, aclDataType dtype) {
-    aclScalar* made = aclCreateScalar(&value, dtype);
-    EXPECT_NE(made, nullptr) << recent_error();
-    if (made == nullptr) return {};
-    const aclScalar copy = *made;
-    EXPECT_EQ(aclDestroyScalar(made), ACLNN_SUCCESS);
+    aclScalar* result = aclCreateScalar(&value, dtype);
+    EXPECT_NE(result, nullptr) << recent_error();
+    if (result == nullptr) return {};
+    const aclScalar copy = *result;
+    EXPECT_EQ(aclDestroyScalar(result), ACLNN_SUCCESS);
     EXPECT_EQ(copy.dtype, dtype);
     return copy;
   }
@@ -117,9 +117,9 @@ TEST_F(ScalarTest, BadArgumentsAreErrors) {
     EXPECT_EQ(aclCreateScalar(&value, dtype), nullptr);
     EXPECT_NE(recent_error().find("a scalar cannot have data type"), std::string::npos);
   }
-  aclScalar* made = aclCreateScalar(&value, ACL_DOUBLE);
-  EXPECT_EQ(aclDestroyScalar(made), ACLNN_SUCCESS);
-  EXPECT_EQ(aclDestroyScalar(made), ACLNN_ERR_PARAM_INVALID);
+  aclScalar* result = aclCreateScalar(&value, ACL_DOUBLE);
+  EXPECT_EQ(aclDestroyScalar(result), ACLNN_SUCCESS);
+  EXPECT_EQ(aclDestroyScalar(result), ACLNN_ERR_PARAM_INVALID);
   EXPECT_EQ(aclDestroyScalar(nullptr), ACLNN_SUCCESS);
 }
 

@@ -38,8 +38,8 @@ class TensorTest : public AclTest {
 
   static void expect_refused(const aclTensor* tensor, const char* reason) {
     EXPECT_EQ(tensor, nullptr);
-    const std::string said = recent_error();
-    EXPECT_NE(said.find(reason), std::string::npos) << said;
+    const std::string message = recent_error();
+    EXPECT_NE(message.find(reason), std::string::npos) << message;
   }
 };
 
@@ -153,18 +153,18 @@ TEST_F(TensorTest, DestroyedAndForeignHandlesAreDetected) {
 
 TEST_F(TensorTest, OneThreadMakesWhatAnotherDestroys) {
   constexpr size_t kCount = 1000;
-  std::vector<aclTensor*> made(kCount);
+  std::vector<aclTensor*> created(kCount);
   for (int round = 0; round < 10; ++round) {
     std::thread maker([&] {
-      for (size_t i = 0; i < kCount; ++i) made[i] = make({static_cast<int64_t>(i), 3});
+      for (size_t i = 0; i < kCount; ++i) created[i] = make({static_cast<int64_t>(i), 3});
     });
     maker.join();
-    std::vector<aclTensor*> distinct = made;
+    std::vector<aclTensor*> distinct = created;
     std::sort(distinct.begin(), distinct.end());
     EXPECT_EQ(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    for (size_t i = 0; i < kCount; i += 99) EXPECT_EQ(view_shape(made[i]), (Sizes{static_cast<int64_t>(i), 3}));
+    for (size_t i = 0; i < kCount; i += 99) EXPECT_EQ(view_shape(created[i]), (Sizes{static_cast<int64_t>(i), 3}));
     std::thread destroyer([&] {
-      for (aclTensor* tensor : made) EXPECT_EQ(aclDestroyTensor(tensor), ACLNN_SUCCESS);
+      for (aclTensor* tensor : created) EXPECT_EQ(aclDestroyTensor(tensor), ACLNN_SUCCESS);
     });
     destroyer.join();
   }

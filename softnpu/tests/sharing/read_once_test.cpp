@@ -38,16 +38,16 @@ class ReadOnceTest : public SharingTest {
     return tensors_.back();
   }
 
-  // Fills `input_` with `good`; another process changes the element at `place` to `bad` and back all the time. Runs the
-  // operator until it often succeeded and often failed.
+  // Fills `input_` with `good`; another process changes the element at `location` to `bad` and back all the time. Runs
+  // the operator until it often succeeded and often failed.
   template <typename Plan, typename Launch>
-  void run(int64_t good, int64_t bad, int64_t place, const Plan& plan, const Launch& launch) {
+  void run(int64_t good, int64_t bad, int64_t location, const Plan& plan, const Launch& launch) {
     const std::vector<int64_t> all(kCount, good);
     const size_t bytes = all.size() * sizeof(int64_t);
     ASSERT_EQ(aclrtMemcpy(input_, kPage, all.data(), bytes, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
     OtherProcess other("changer");
     ASSERT_EQ(other.ask("import " + key_of(input_)), "ok");
-    ASSERT_EQ(other.ask("change " + std::to_string(place) + " " + std::to_string(bad) + " " + std::to_string(good)),
+    ASSERT_EQ(other.ask("change " + std::to_string(location) + " " + std::to_string(bad) + " " + std::to_string(good)),
               "ok");
     int good_runs = 0;
     int bad_runs = 0;

@@ -107,11 +107,11 @@ std::string record(std::istringstream&) {
 
 // Sets the element of int64 at a place to one value and to another, until the process ends.
 std::string change(std::istringstream& arguments) {
-  size_t place = 0;
+  size_t location = 0;
   int64_t first = 0;
   int64_t second = 0;
-  arguments >> place >> first >> second;
-  std::thread([=, at = static_cast<int64_t*>(memory) + place] {
+  arguments >> location >> first >> second;
+  std::thread([=, at = static_cast<int64_t*>(memory) + location] {
     (void)aclrtSetDevice(0);
     while (true) {
       for (const int64_t value : {first, second}) {

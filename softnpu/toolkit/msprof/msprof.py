@@ -59,12 +59,12 @@ def _collect(command: list[str], output: Path) -> int:
         status = subprocess.run(command, env=environment).returncode
     except OSError as error:
         raise ProfileError(f"{command[0]}: cannot be run ({error.strerror})") from None
-    made = sorted(set(output.glob("PROF_*")) - before)
-    if not made:
+    result = sorted(set(output.glob("PROF_*")) - before)
+    if not result:
         raise ProfileError(
             f"{command[0]}: did no work on an NPU of softnpu: there is no profile in {output}"
         )
-    for folder in made:
+    for folder in result:
         _for_each(folder, export.write_text)
         _for_each(folder, communication.write_text)
     return status if status >= 0 else 128 - status

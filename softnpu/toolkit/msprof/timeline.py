@@ -39,11 +39,11 @@ class Timeline:
     def _meta(self, name: str, pid: int, tid: int, /, **args: object) -> None:
         self.events.append({"name": name, "pid": pid, "tid": tid, "ph": "M", "args": args})
 
-    def _process(self, layer: int, device: int, name: str, label: str, place: int) -> int:
+    def _process(self, layer: int, device: int, name: str, label: str, location: int) -> int:
         pid = self._pid(layer, device)
         self._meta("process_name", pid, 0, name=name)
         self._meta("process_labels", pid, 0, labels=label)
-        self._meta("process_sort_index", pid, 0, sort_index=place)
+        self._meta("process_sort_index", pid, 0, sort_index=location)
         return pid
 
     def _thread(self, pid: int, tid: int, name: str) -> None:

@@ -47,10 +47,10 @@ def test_values_without_a_finite_sum():
 def test_gradients():
     x, y, grad = _inputs((3, 37), torch.float32, 3)
     given = [value.npu().requires_grad_() for value in (x, y)]
-    wide = [value.double().requires_grad_() for value in (x, y)]
+    widened = [value.double().requires_grad_() for value in (x, y)]
     add(*given).backward(grad.npu())
-    (wide[0] + wide[1]).backward(grad.double())
-    for value, reference in zip(given, wide, strict=True):
+    (widened[0] + widened[1]).backward(grad.double())
+    for value, reference in zip(given, widened, strict=True):
         assert torch.equal(value.grad.cpu().double(), reference.grad)
 
 

@@ -34,21 +34,21 @@ def _inputs(shape: tuple[int, ...], dtype: torch.dtype) -> list[torch.Tensor]:
 def test_result_and_gradients(shape, dtype):
     x, weight, grad = _inputs(shape, dtype)
     given = [t.npu().requires_grad_() for t in (x, weight)]
-    wide = [t.double().requires_grad_() for t in (x, weight)]
+    widened = [t.double().requires_grad_() for t in (x, weight)]
     y = rms_norm(*given, epsilon=EPSILON)
     y.backward(grad.npu())
-    expected = _reference(*wide)
+    expected = _reference(*widened)
     expected.backward(grad.double())
 
-    scale = ((wide[0] ** 2).mean(-1, keepdim=True) + EPSILON).rsqrt().detach()
-    parts = (grad.double() * wide[0].detach() * scale).abs()
-    weighted = (parts * wide[1].detach().abs()).mean(-1, keepdim=True)
-    own = (grad.double() * wide[1].detach() * scale).abs()
+    scale = ((widened[0] ** 2).mean(-1, keepdim=True) + EPSILON).rsqrt().detach()
+    parts = (grad.double() * widened[0].detach() * scale).abs()
+    weighted = (parts * widened[1].detach().abs()).mean(-1, keepdim=True)
+    own = (grad.double() * widened[1].detach() * scale).abs()
     assert_close(y, expected.detach(), dtype)
     assert_close(
-        given[0].grad, wide[0].grad, dtype, own + wide[0].detach().abs() * scale * weighted
+        given[0].grad, widened[0].grad, dtype, own + widened[0].detach().abs() * scale * weighted
     )
-    assert_close(given[1].grad, wide[1].grad, dtype, parts.reshape(-1, shape[-1]).sum(0))
+    assert_close(given[1].grad, widened[1].grad, dtype, parts.reshape(-1, shape[-1]).sum(0))
 
 
 def test_strided_input_is_as_its_copy():

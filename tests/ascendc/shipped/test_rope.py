@@ -48,14 +48,14 @@ def _reference(
 @pytest.mark.parametrize("shape", _shapes(), ids=name_of)
 def test_result_and_gradient(shape, types, interleaved):
     x, grad, cos, sin = _inputs(shape, *types)
-    given, wide = x.npu().requires_grad_(), x.double().requires_grad_()
+    given, widened = x.npu().requires_grad_(), x.double().requires_grad_()
     y = rope(given, cos.npu(), sin.npu(), interleaved=interleaved)
     y.backward(grad.npu())
-    expected = _reference(wide, cos, sin, interleaved)
+    expected = _reference(widened, cos, sin, interleaved)
     expected.backward(grad.double())
     # Two products of numbers, of which the largest are below 6.
     assert_close(y, expected.detach(), types[0], 12.0)
-    assert_close(given.grad, wide.grad, types[0], 12.0)
+    assert_close(given.grad, widened.grad, types[0], 12.0)
 
 
 @pytest.mark.parametrize("interleaved", [False, True], ids=("halves", "interleaved"))

@@ -40,15 +40,15 @@ def _random(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
 def test_result_and_gradient(shape, dtype):
     image = _random(shape, dtype)
     grad = _random((*shape[:-3], 3, *shape[-2:]), dtype)
-    given, wide = image.npu().requires_grad_(), image.double().requires_grad_()
+    given, widened = image.npu().requires_grad_(), image.double().requires_grad_()
     y = sepia(given)
     y.backward(grad.npu())
-    expected = _reference(wide)
+    expected = _reference(widened)
     expected.backward(grad.double())
-    assert_close(y, expected.detach(), dtype, _reference(wide.detach().abs()))
+    assert_close(y, expected.detach(), dtype, _reference(widened.detach().abs()))
     parts = torch.einsum("ik,...ihw->...khw", MATRIX, grad.double().abs())
     terms = parts if shape[-3] == 3 else parts.sum(-3, keepdim=True)
-    assert_close(given.grad, wide.grad, dtype, terms)
+    assert_close(given.grad, widened.grad, dtype, terms)
 
 
 def test_is_the_filter_of_libopapi():

@@ -9,14 +9,14 @@ from torch_npu.ascendc.kernels import softmax
 
 from .against import RTOL, assert_close, name_of
 
-WIDE = 20_003  # columns: more than local memory takes, in several tiles
+WIDENED = 20_003  # columns: more than local memory takes, in several tiles
 
 
 def _shapes() -> list[tuple[int, ...]]:
     """No rows, no columns, one element, few and many columns, more rows than a tile has, a tile's limits."""
     draw = random.Random(3)
     drawn = [tuple(draw.randint(1, 70) for _ in range(draw.randint(1, 4))) for _ in range(6)]
-    edges = [(5, 64), (5, 65), (2, 4096), (2, 11_072), (2, 11_073), (3, WIDE)]
+    edges = [(5, 64), (5, 65), (2, 4096), (2, 11_072), (2, 11_073), (3, WIDENED)]
     return [(0, 8), (3, 0), (1,), (1, 1), (500, 1), (1000, 7), (300, 33), (70, 130), *edges, *drawn]
 
 
@@ -36,19 +36,19 @@ def test_result(shape, dtype):
     assert_close(softmax(x.npu()), _reference(x.double()), dtype)
 
 
-@pytest.mark.parametrize("columns", [1, 9, 64, 200, WIDE])
+@pytest.mark.parametrize("columns", [1, 9, 64, 200, WIDENED])
 def test_gradient(columns):
     x, grad = _input((4, columns), torch.float32), torch.randn(4, columns)
-    given, wide = x.npu().requires_grad_(), x.double().requires_grad_()
+    given, widened = x.npu().requires_grad_(), x.double().requires_grad_()
     softmax(given).backward(grad.npu())
-    y = _reference(wide)
+    y = _reference(widened)
     y.backward(grad.double())
     terms = (y * (grad.abs() + (grad * y).abs().sum(-1, keepdim=True))).detach()
-    assert_close(given.grad, wide.grad, torch.float32, terms)
+    assert_close(given.grad, widened.grad, torch.float32, terms)
 
 
 @pytest.mark.parametrize("dtype", RTOL, ids=name_of)
-@pytest.mark.parametrize("columns", [8, 64, 500, WIDE])
+@pytest.mark.parametrize("columns", [8, 64, 500, WIDENED])
 def test_values_that_are_not_finite_are_as_in_pytorch(columns, dtype):
     x = _input((8, columns), dtype)
     x[0] = -torch.inf
@@ -65,7 +65,7 @@ def test_values_that_are_not_finite_are_as_in_pytorch(columns, dtype):
 
 
 def test_a_maximum_that_grows_from_tile_to_tile_rescales_the_sum():
-    x = torch.linspace(-60, 60, WIDE).repeat(3, 1)
+    x = torch.linspace(-60, 60, WIDENED).repeat(3, 1)
     x[1] = x[1].flip(0)
     x[2] = 60 * torch.cos(x[2])
     assert_close(softmax(x.npu()), _reference(x.double()), torch.float32)

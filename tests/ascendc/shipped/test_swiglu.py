@@ -31,14 +31,14 @@ def _inputs(shape: tuple[int, ...], dtype: torch.dtype, count: int) -> list[torc
 def test_result_and_gradients(shape, dtype):
     gate, up, grad = _inputs(shape, dtype, 3)
     given = [x.npu().requires_grad_() for x in (gate, up)]
-    wide = [x.double().requires_grad_() for x in (gate, up)]
+    widened = [x.double().requires_grad_() for x in (gate, up)]
     y = swiglu(*given)
     y.backward(grad.npu())
-    expected = _reference(*wide)
+    expected = _reference(*widened)
     expected.backward(grad.double())
     assert_close(y, expected.detach(), dtype)
-    for x, x_wide, other in zip(given, wide, (up, gate), strict=True):
-        assert_close(x.grad, x_wide.grad, dtype, (grad.double() * other.double()).abs())
+    for x, x_widened, other in zip(given, widened, (up, gate), strict=True):
+        assert_close(x.grad, x_widened.grad, dtype, (grad.double() * other.double()).abs())
 
 
 def test_large_numbers_are_as_in_pytorch():

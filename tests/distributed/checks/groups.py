@@ -83,14 +83,14 @@ def new_groups():
 
 
 def options():
-    made = dist.ProcessGroupHCCL.Options()
-    made.is_high_priority_stream = True
-    made.hccl_config = {"hccl_buffer_size": 64, "group_name": "a group"}
-    made.op_timeout = timedelta(seconds=7)
-    copied = copy.deepcopy(made)
-    assert copied.hccl_config == made.hccl_config
+    created = dist.ProcessGroupHCCL.Options()
+    created.is_high_priority_stream = True
+    created.hccl_config = {"hccl_buffer_size": 64, "group_name": "a group"}
+    created.op_timeout = timedelta(seconds=7)
+    copied = copy.deepcopy(created)
+    assert copied.hccl_config == created.hccl_config
     assert copied.op_timeout == timedelta(seconds=7)
-    group = dist.new_group(backend="hccl", pg_options=made, timeout=timedelta(seconds=50))
+    group = dist.new_group(backend="hccl", pg_options=created, timeout=timedelta(seconds=50))
     backend = _backend(group)
     assert backend.options._timeout == timedelta(seconds=50)
     assert backend.options.op_timeout == timedelta(seconds=7)
@@ -112,19 +112,19 @@ def options():
 
 
 def bad_options():
-    made = dist.ProcessGroupHCCL.Options()
-    made.op_timeout = timedelta(0)
+    created = dist.ProcessGroupHCCL.Options()
+    created.op_timeout = timedelta(0)
     with pytest.raises(ValueError, match="op_timeout"):
-        dist.ProcessGroupHCCL(dist.HashStore(), 0, 1, made)
+        dist.ProcessGroupHCCL(dist.HashStore(), 0, 1, created)
     for config, text in (
         ({"unknown": 1}, "has no key unknown"),
         ({"hccl_buffer_size": "1"}, "should be int"),
         ({"group_name": 3}, "should be string"),
     ):
-        made = dist.ProcessGroupHCCL.Options()
-        made.hccl_config = config
+        created = dist.ProcessGroupHCCL.Options()
+        created.hccl_config = config
         with pytest.raises((TypeError, ValueError), match=text):
-            dist.ProcessGroupHCCL(dist.HashStore(), 0, 1, made)
+            dist.ProcessGroupHCCL(dist.HashStore(), 0, 1, created)
 
 
 def split():

@@ -45,9 +45,9 @@ def _replace(found: object, last: str, other: object) -> None:
                     setattr(module, key, other)
 
 
-def _break_class(found: object, last: str, made: type) -> None:
+def _break_class(found: object, last: str, result: type) -> None:
     """Instances are None; and so is what a class without instances, as of ``autograd.Function``, gives."""
-    type.__setattr__(made, "__new__", staticmethod(_nothing))
+    type.__setattr__(result, "__new__", staticmethod(_nothing))
     _replace(found, last, _nothing)
 
 

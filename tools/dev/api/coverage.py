@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Mapping
 
-from dev.api.table import GROUPS, HARDWARE, TURN, names, reason
+from dev.api.table import GROUPS, HARDWARE, LATER, names, reason
 
 
 def missing() -> dict[str, str]:
@@ -17,14 +17,14 @@ def missing() -> dict[str, str]:
 
 
 def status(name: str) -> str:
-    """``TURN``, ``HARDWARE`` or empty."""
+    """``LATER``, ``HARDWARE`` or empty."""
     row = reason(name)
     return row.status if row else ""
 
 
 def percent(gone: Mapping[str, str]) -> float:
     """The part of the counted names that there are, in percent."""
-    counted = [official.name for official in names() if status(official.name) != TURN]
+    counted = [official.name for official in names() if status(official.name) != LATER]
     there = [name for name in counted if name not in gone and status(name) != HARDWARE]
     return 100 * len(there) / len(counted)
 
@@ -34,7 +34,7 @@ def report(gone: Mapping[str, str]) -> str:
     totals, there, later = Counter(), Counter(), Counter()
     for official in names():
         kind = status(official.name)
-        if kind == TURN:
+        if kind == LATER:
             later[official.group] += 1
             continue
         totals[official.group] += 1
@@ -53,7 +53,7 @@ def report(gone: Mapping[str, str]) -> str:
         elif official.name in gone and not row:
             lines.append(f"{official.name}: {gone[official.name]}")
     for text in sorted(
-        {row.text for row in map(reason, sorted(gone)) if row and row.status == TURN}
+        {row.text for row in map(reason, sorted(gone)) if row and row.status == LATER}
     ):
         of_text = [name for name in gone if (row := reason(name)) and row.text == text]
         lines.append(f"{len(of_text)} names later, {text}: {of_text[0]}, …")

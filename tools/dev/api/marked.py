@@ -21,7 +21,7 @@ from _pytest.runner import runtestprotocol
 from dev.api.breaking import VARIABLE, break_name, identity
 from dev.api.coverage import status
 from dev.api.reach import problem
-from dev.api.table import TURN, names
+from dev.api.table import LATER, names
 
 # A broken function may keep a test waiting: longer than any test takes.
 LIMIT_SECONDS = 60
@@ -61,7 +61,7 @@ def with_aliases(found: dict[str, list[pytest.Item]]) -> dict[str, list[pytest.I
     groups: dict[object, list[pytest.Item]] = defaultdict(list)
     for name, items in found.items():
         groups[identity(name)] += items
-    there = [row.name for row in names() if status(row.name) != TURN and not problem(row)]
+    there = [row.name for row in names() if status(row.name) != LATER and not problem(row)]
     known = {name: groups.get(identity(name), []) for name in (*there, *found)}
     return {name: items for name, items in known.items() if items}
 

@@ -156,8 +156,8 @@ def _kind_of_method(node: ast.FunctionDef) -> str:
 def class_rows(name: str, node: ast.ClassDef) -> Iterator[Row]:
     """The class and its members."""
     methods = {member.name: member for member in node.body if isinstance(member, ast.FunctionDef)}
-    made = methods.get("__new__") or methods.get("__init__")
-    yield Row(name, "class", signature_of(made) if made else "")
+    result = methods.get("__new__") or methods.get("__init__")
+    yield Row(name, "class", signature_of(result) if result else "")
     for member in node.body:
         match member:
             case ast.FunctionDef():

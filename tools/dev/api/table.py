@@ -7,7 +7,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 # Not counted until their own turn; and counted as missing, since only hardware serves them.
-TURN, HARDWARE = "turn", "hardware"
+LATER, HARDWARE = "turn", "hardware"
 # mstx.mstx: the module mstx has the class mstx, whose name torch.npu.mstx is.
 GROUPS = (
     "torch.npu",
@@ -51,7 +51,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why the names that match ``pattern`` are missing: ``status`` is ``TURN`` or ``HARDWARE``."""
+    """Why the names that match ``pattern`` are missing: ``status`` is ``LATER`` or ``HARDWARE``."""
 
     pattern: str
     status: str

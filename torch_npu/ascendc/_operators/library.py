@@ -28,9 +28,9 @@ def compile_library(name: str, options: Options, folder: Path) -> Path:
             path = folder / f"{name}_{build.key(units)}.so"
             if not path.exists():
                 folder.mkdir(parents=True, exist_ok=True)
-                made = path.with_name(f".{path.name}.{os.getpid()}.so")
-                build.finish(units, made)
-                made.replace(path)
+                result = path.with_name(f".{path.name}.{os.getpid()}.so")
+                build.finish(units, result)
+                result.replace(path)
             return path
     except CompileError as error:
         raise RuntimeError(f"load_ascendc({name!r}): {error}\n{error.output}") from None

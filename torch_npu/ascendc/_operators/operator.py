@@ -78,8 +78,8 @@ class Operator:
         device = next((a.device for a in given if isinstance(a, torch.Tensor)), None)
         with torch.npu.device(device if device is not None else torch.npu.current_device()):
             results = self.allocate(*given)
-            made = self._checked_results(results, given)
-            blocks, kernel_arguments, key = self._said(self._launch(*given, *made))
+            result = self._checked_results(results, given)
+            blocks, kernel_arguments, key = self._message(self._launch(*given, *result))
             # Tiling structures live until the launch is enqueued; the allocator reuses their memory in the stream's order.
             values = [self._value(value) for value in kernel_arguments]
             self._check_tilings(values)
@@ -170,26 +170,26 @@ class Operator:
             TypeError: they are not what the schema says.
             ValueError: one of them is an argument.
         """
-        made = list(results) if isinstance(results, tuple | list) else [results]
+        result = list(results) if isinstance(results, tuple | list) else [results]
         if self._has_list:
-            return made
+            return result
         if results is None and not self._count:
             return []
         is_one = isinstance(results, torch.Tensor)
-        if len(made) != self._count or is_one != (self._count == 1):
+        if len(result) != self._count or is_one != (self._count == 1):
             raise TypeError(
                 f"{self._name}: outputs returned {_types(results)}, and the schema has {self._count} results"
             )
-        if any(r is a for r in made for a in given if isinstance(r, torch.Tensor)):
+        if any(r is a for r in result for a in given if isinstance(r, torch.Tensor)):
             raise ValueError(
                 f"{self._name}: outputs returned an argument: results have memory of their own; Tensor(a!) is an"
                 " argument that the kernel writes to"
             )
-        return made
+        return result
 
-    def _said(self, said: object) -> tuple[int, Sequence[object], int]:
+    def _message(self, message: object) -> tuple[int, Sequence[object], int]:
         """What ``launch`` returned: blocks, arguments and tiling key."""
-        values = said if isinstance(said, tuple) and len(said) in (2, 3) else ()
+        values = message if isinstance(message, tuple) and len(message) in (2, 3) else ()
         numbers = (values[0], *values[2:]) if values else ()
         if not (
             values
@@ -199,7 +199,7 @@ class Operator:
         ):
             raise TypeError(
                 f"{self._name}: launch has to return (blocks, arguments) or (blocks, arguments, tiling key),"
-                f" integers and a tuple, not {_types(said)}"
+                f" integers and a tuple, not {_types(message)}"
             )
         return int(values[0]), tuple(values[1]), int(values[2]) if len(values) == 3 else 0
 

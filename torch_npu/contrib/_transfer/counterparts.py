@@ -105,10 +105,10 @@ def _public_names(name: str) -> list[str]:
 
 def _helpers() -> Iterator[tuple[str, str]]:
     """Private functions of CUDA that npu has as well: PyTorch itself calls them, and scripts some of ``memory``."""
-    for owner, place in (("torch.cuda", "torch.npu"), ("torch.cuda.memory", "torch.npu.memory")):
+    for owner, location in (("torch.cuda", "torch.npu"), ("torch.cuda.memory", "torch.npu.memory")):
         for name, value in list(vars(module(owner)).items()):
-            if name.startswith("_") and inspect.isfunction(value) and exists(f"{place}.{name}"):
-                yield f"{owner}.{name}", f"{place}.{name}"
+            if name.startswith("_") and inspect.isfunction(value) and exists(f"{location}.{name}"):
+                yield f"{owner}.{name}", f"{location}.{name}"
 
 
 def counterpart(dotted: str) -> Counterpart:
@@ -117,9 +117,9 @@ def counterpart(dotted: str) -> Counterpart:
     if dotted in KEPT:
         return Counterpart(dotted, dotted, kept=True)
     renamed = RENAMED.get(dotted, RENAMED.get(name, name))
-    for place in MODULES.get(owner, ()):
-        if exists(f"{place}.{renamed}"):
-            return Counterpart(dotted, f"{place}.{renamed}")
+    for location in MODULES.get(owner, ()):
+        if exists(f"{location}.{renamed}"):
+            return Counterpart(dotted, f"{location}.{renamed}")
     return Counterpart(dotted, None)
 
 

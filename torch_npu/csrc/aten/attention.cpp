@@ -150,18 +150,18 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt, Tensor, Ten
   const at::IntArrayRef sizes = query.sizes();
   const at::DimVector rows = {sizes[0], sizes[1], sizes[2], kCopies};
   Tensor out = make_tensor({sizes[0], sizes[2], sizes[1], sizes[3]}, query.scalar_type(), device).transpose(1, 2);
-  Tensor greatest = make_tensor(rows, at::kFloat, device);
+  Tensor largest = make_tensor(rows, at::kFloat, device);
   Tensor sum = make_tensor(rows, at::kFloat, device);
   const Sparsity sparsity = sparsity_of(is_causal, device);
   forward_op()(device, query, key, value, over_scores(bias, query, key), nullptr, nullptr, sparsity.mask, nullptr,
                nullptr, nullptr, scale_of(scale, query), 1.0, kNoLimit, kNoLimit, query.size(1), kLayout, kPrecision,
-               sparsity.mode, kBiasAfterScale, greatest, sum, nullptr, out);
-  return {out, greatest, sum, Tensor(), query.size(2), key.size(2), Tensor(), Tensor(), Tensor()};
+               sparsity.mode, kBiasAfterScale, largest, sum, nullptr, out);
+  return {out, largest, sum, Tensor(), query.size(2), key.size(2), Tensor(), Tensor(), Tensor()};
 }
 
 std::tuple<Tensor, Tensor, Tensor, Tensor> attention_backward(
     const Tensor& grad, const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& bias,
-    std::array<bool, 4> wanted, const Tensor& out, const Tensor& greatest, const Tensor& sum, const Tensor& /*unused*/,
+    std::array<bool, 4> wanted, const Tensor& out, const Tensor& largest, const Tensor& sum, const Tensor& /*unused*/,
     int64_t /*queries*/, int64_t /*keys*/, double /*dropout_p*/, bool is_causal, const Tensor& /*seed*/,
     const Tensor& /*offset*/, std::optional<double> scale) {
   const c10::DeviceIndex device = query.device().index();
@@ -173,7 +173,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> attention_backward(
   Tensor of_bias;
   if (wanted[3] && bias.defined()) of_bias = make_tensor(whole_bias.sizes(), bias.scalar_type(), device);
   const Sparsity sparsity = sparsity_of(is_causal, device);
-  backward_op()(device, query, key, value, grad, whole_bias, nullptr, nullptr, sparsity.mask, greatest, sum, nullptr,
+  backward_op()(device, query, key, value, grad, whole_bias, nullptr, nullptr, sparsity.mask, largest, sum, nullptr,
                 out, nullptr, nullptr, nullptr, scale_of(scale, query), 1.0, kNoLimit, kNoLimit, query.size(1), kLayout,
                 kPrecision, sparsity.mode, kBiasAfterScale, of_query, of_key, of_value, of_bias);
   if (of_bias.defined()) of_bias = aclnn_check::make_same_layout(bias).copy_(of_bias.sum_to_size(bias.sizes()));

@@ -44,9 +44,9 @@ Tensor& draw_into(Tensor& self, const Draw& draw) {
     draw(self);
     return self;
   }
-  Tensor wide = at::empty_like(self, self.options().dtype(at::kFloat));
-  draw(wide);
-  return self.copy_(wide);
+  Tensor widened = at::empty_like(self, self.options().dtype(at::kFloat));
+  draw(widened);
+  return self.copy_(widened);
 }
 
 // The exponential of a normal number.

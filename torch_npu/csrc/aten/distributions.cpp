@@ -56,19 +56,19 @@ bool draws(const Op& op, Tensor& self, aclnn_check::Dtypes types, const GivenGen
   if (!op.available() || !check.takes(self, types) || at::has_internal_overlap(self) != at::MemOverlap::No)
     return false;
   bind_device(check.device());
-  return op.draw(generator, check.device(), [&](const auto& form, const auto&... counter) {
-    return form.try_launch(check.device(), self, arguments..., counter...);
+  return op.draw(generator, check.device(), [&](const auto& variant, const auto&... counter) {
+    return variant.try_launch(check.device(), self, arguments..., counter...);
   });
 }
 
 bool is_one_of(at::ScalarType type, aclnn_check::Dtypes types) { return (aclnn_check::dtype_bit(type) & types) != 0; }
 
 // For one of the types above.
-double greatest_of(at::ScalarType type) {
-  double greatest = 0;
-  AT_DISPATCH_ALL_TYPES_AND2(at::kHalf, at::kBFloat16, type, "greatest_of",
-                             [&] { greatest = static_cast<double>(std::numeric_limits<scalar_t>::max()); });
-  return greatest;
+double largest_of(at::ScalarType type) {
+  double largest = 0;
+  AT_DISPATCH_ALL_TYPES_AND2(at::kHalf, at::kBFloat16, type, "largest_of",
+                             [&] { largest = static_cast<double>(std::numeric_limits<scalar_t>::max()); });
+  return largest;
 }
 
 Tensor& normal_(Tensor& self, double mean, double std, GivenGenerator generator) {
@@ -89,8 +89,8 @@ Tensor& uniform_(Tensor& self, double from, double to, GivenGenerator generator)
       op("aclnnInplaceUniform", "aclnnInplaceUniformTensor");
   const bool is_range = from <= to && std::isfinite(from) && std::isfinite(to) &&
                         is_one_of(self.scalar_type(), aclnn_check::kFloating) &&
-                        std::max(std::abs(from), std::abs(to)) <= greatest_of(self.scalar_type()) &&
-                        to - from <= greatest_of(self.scalar_type());
+                        std::max(std::abs(from), std::abs(to)) <= largest_of(self.scalar_type()) &&
+                        to - from <= largest_of(self.scalar_type());
   if (is_range && draws(op, self, aclnn_check::kFloating, generator, from, to)) return self;
   return Host<"uniform_", &at::cpu::uniform_>::call(self, from, to, generator);
 }
@@ -120,8 +120,8 @@ bool holds(at::ScalarType type, int64_t from, int64_t to) {
   if (from >= to) return false;
   if (const int64_t last = last_integer(type); last > 0) return -last <= from && to - 1 <= last;
   if (!is_one_of(type, kIntegral)) return false;
-  const double greatest = greatest_of(type);
-  return static_cast<double>(from) >= (type == at::kByte ? 0 : -greatest) && static_cast<double>(to - 1) <= greatest;
+  const double largest = largest_of(type);
+  return static_cast<double>(from) >= (type == at::kByte ? 0 : -largest) && static_cast<double>(to - 1) <= largest;
 }
 
 bool draws_integers(Tensor& self, int64_t from, int64_t to, const GivenGenerator& generator) {
@@ -158,12 +158,12 @@ Tensor& randperm_out(int64_t n, GivenGenerator generator, Tensor& out) {
       op("aclnnRandperm", "softnpuRandpermSeedTensor");
   aclnn_check::Check check;
   if (!op.available() || n <= 0 || !check.takes_output(out) || !out.is_contiguous() ||
-      !is_one_of(out.scalar_type(), kIntegral) || static_cast<double>(n) > greatest_of(out.scalar_type()))
+      !is_one_of(out.scalar_type(), kIntegral) || static_cast<double>(n) > largest_of(out.scalar_type()))
     return Host<"randperm.generator_out", &at::cpu::randperm_outf>::call(n, generator, out);
   bind_device(check.device());
   out.resize_({n});
   op.draw(generator, check.device(),
-          [&](const auto& form, const auto&... counter) { form(check.device(), n, counter..., out); });
+          [&](const auto& variant, const auto&... counter) { variant(check.device(), n, counter..., out); });
   return out;
 }
 
@@ -179,8 +179,8 @@ Tensor multinomial(const Tensor& self, int64_t count, bool replacement, GivenGen
   sizes.back() = count;
   Tensor out = make_tensor(sizes, at::kLong, check.device());
   const CallSite site;
-  op.draw(generator, check.device(), [&](const auto& form, const auto&... counter) {
-    form(check.device(), self, count, replacement, counter..., out);
+  op.draw(generator, check.device(), [&](const auto& variant, const auto&... counter) {
+    variant(check.device(), self, count, replacement, counter..., out);
   });
   return out;
 }

@@ -79,9 +79,9 @@ at::Tensor clone(const at::Tensor& self, std::optional<at::MemoryFormat> order) 
   if (C10_UNLIKELY(StorageImpl::count_private_storage() != 0) && keeps) {
     const PrivateLayoutInUse in_use;
     if (shows_all_blocks(self)) {
-      at::Tensor made = make_tensor_on(c10::Storage(copy_blocks(storage_of(self))), self.scalar_type());
-      made.unsafeGetTensorImpl()->set_sizes_contiguous(self.sizes());
-      return made;
+      at::Tensor result = make_tensor_on(c10::Storage(copy_blocks(storage_of(self))), self.scalar_type());
+      result.unsafeGetTensorImpl()->set_sizes_contiguous(self.sizes());
+      return result;
     }
   }
   return at::compositeexplicitautograd::clone(self, order);
@@ -159,11 +159,11 @@ at::Tensor empty_with_format(at::IntArrayRef size, std::optional<at::ScalarType>
   const aclFormat asked = checked_format(acl_format);
   const aclFormat format = may_have(asked) ? asked : ACL_FORMAT_ND;
   const at::ScalarType type = c10::dtype_or_default(dtype);
-  at::Tensor made = is_base_format(format) ? make_tensor(size, type, index)
-                                           : empty_in_format(size, type, format, ACL_DT_UNDEFINED, index);
-  if (names(format, size.size())) storage_of(made).set_format(format);
-  if (C10_UNLIKELY(fills_uninitialized())) at::native::fill_empty_deterministic_(made);
-  return made;
+  at::Tensor result = is_base_format(format) ? make_tensor(size, type, index)
+                                             : empty_in_format(size, type, format, ACL_DT_UNDEFINED, index);
+  if (names(format, size.size())) storage_of(result).set_format(format);
+  if (C10_UNLIKELY(fills_uninitialized())) at::native::fill_empty_deterministic_(result);
+  return result;
 }
 
 at::Tensor unsafe_empty_with_format(at::IntArrayRef size, std::optional<at::ScalarType> dtype,
@@ -211,19 +211,19 @@ at::Tensor empty_in_format(at::IntArrayRef sizes, at::ScalarType dtype, aclForma
                            c10::DeviceIndex device) {
   bind_device(device);
   if (is_base_format(format) || c10::multiply_integers(sizes) == 0) {
-    at::Tensor made = make_tensor(sizes, dtype, device);
-    storage_of(made).set_format(format);
-    return made;
+    at::Tensor result = make_tensor(sizes, dtype, device);
+    storage_of(result).set_format(format);
+    return result;
   }
-  at::Tensor made = make_tensor_on(c10::Storage(make_blocked_storage(sizes, dtype, format, blocks, device)), dtype);
-  made.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
-  return made;
+  at::Tensor result = make_tensor_on(c10::Storage(make_blocked_storage(sizes, dtype, format, blocks, device)), dtype);
+  result.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
+  return result;
 }
 
 at::Tensor cast_to_blocked_format(const at::Tensor& input, aclFormat format, aclDataType blocks) {
-  at::Tensor made = empty_in_format(input.sizes(), input.scalar_type(), format, blocks, input.device().index());
+  at::Tensor result = empty_in_format(input.sizes(), input.scalar_type(), format, blocks, input.device().index());
   const at::Tensor plain = input.contiguous();
-  fill_blocks(storage_of(made), mutable_plain_data(plain));
-  return made;
+  fill_blocks(storage_of(result), mutable_plain_data(plain));
+  return result;
 }
 }  // namespace torch_npu

@@ -147,7 +147,7 @@ bool runs_index(const at::Tensor& self, const Indices& indices, at::Tensor& out)
 at::Tensor index(const at::Tensor& self, const Indices& indices) {
   at::Tensor out;
   if (runs_index(self, indices, out)) return out;
-  return aclnn_check::Host<"index.Tensor", &at::cpu::index, aicpu::Takes::kCpuIndices>::call(self, indices);
+  return aclnn_check::Host<"index.Tensor", &at::cpu::index, aicpu::InputLayout::kCpuIndices>::call(self, indices);
 }
 
 bool runs_index_put(const at::Tensor& self, const Indices& indices, const at::Tensor& values, bool accumulate,
@@ -170,7 +170,7 @@ bool runs_index_put(const at::Tensor& self, const Indices& indices, const at::Te
 at::Tensor& index_put(at::Tensor& self, const Indices& indices, const at::Tensor& values, bool accumulate,
                       bool unsafe) {
   if (runs_index_put(self, indices, values, accumulate, unsafe)) return self;
-  return aclnn_check::Host<"_index_put_impl_", &at::cpu::_index_put_impl_, aicpu::Takes::kCpuIndices>::call(
+  return aclnn_check::Host<"_index_put_impl_", &at::cpu::_index_put_impl_, aicpu::InputLayout::kCpuIndices>::call(
       self, indices, values, accumulate, unsafe);
 }
 

@@ -76,9 +76,10 @@ constexpr Nondeterministic kOperators[] = {
 };
 
 // Alerts, then runs the kernel that was registered before.
-class Alerting final : public c10::OperatorKernel {
+class NonDeterministicAlert final : public c10::OperatorKernel {
  public:
-  Alerting(const Nondeterministic& what, c10::SafeKernelFunction kernel) : what_(what), kernel_(std::move(kernel)) {}
+  NonDeterministicAlert(const Nondeterministic& what, c10::SafeKernelFunction kernel)
+      : what_(what), kernel_(std::move(kernel)) {}
 
   void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet keys, Stack* stack) {
     if (at::globalContext().deterministicAlgorithms() && (what_.applies == nullptr || what_.applies(*stack))) {
@@ -111,7 +112,7 @@ void alert_of_nondeterminism() {
     const auto dot = name.find('.');
     const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(
         ("aten::" + name.substr(0, dot)).c_str(), dot == std::string::npos ? "" : name.substr(dot + 1).c_str());
-    library.impl(what.op, torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Alerting>(
+    library.impl(what.op, torch::CppFunction::makeFromBoxedFunctor(std::make_unique<NonDeterministicAlert>(
                               what, op.getComputedKernelForDispatchKey(c10::DispatchKey::PrivateUse1))));
   }
 }

@@ -40,7 +40,7 @@ Tensor& bernoulli_(Tensor& self, double p, std::optional<at::Generator> generato
   const c10::DeviceIndex device = self.device().index();
   bind_device(device);
   op.draw(generator, device,
-          [&](const auto& form, const auto&... counter) { form(device, self, at::Scalar(p), counter...); });
+          [&](const auto& variant, const auto&... counter) { variant(device, self, at::Scalar(p), counter...); });
   return self;
 }
 

@@ -64,9 +64,9 @@ std::tuple<Tensor, Tensor> rms_norm(const Tensor& input, at::IntArrayRef normali
 std::tuple<Tensor, Tensor> composed_gradients(const Tensor& grad, const Tensor& input, at::IntArrayRef normalized_shape,
                                               const Tensor& rstd, const std::optional<Tensor>& weight,
                                               std::array<bool, 2> mask) {
-  const at::ScalarType wide = at::toOpMathType(input.scalar_type());
-  const Tensor direction = input.to(wide) * rstd;
-  const Tensor outer = grad.to(wide);
+  const at::ScalarType widened = at::toOpMathType(input.scalar_type());
+  const Tensor direction = input.to(widened) * rstd;
+  const Tensor outer = grad.to(widened);
   std::tuple<Tensor, Tensor> gradients;
   if (mask[0]) {
     std::vector<int64_t> inner(normalized_shape.size());

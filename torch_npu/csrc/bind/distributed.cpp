@@ -112,11 +112,11 @@ void bind_distributed(py::module_& m) {
   // torch.distributed has made its own module by then.
   m.def("_c10d_npu_init", [m] {
     py::module_ parent = m;
-    py::module_ made = parent.def_submodule("_distributed_c10d", "torch.distributed's backend hccl");
-    bind_group(made, py::module_::import("torch._C._distributed_c10d"));
-    made.def("hccl_calls", &hccl_calls);
-    made.def("end_process_groups", &end_process_groups, release_gil());
-    py::module_::import("sys").attr("modules")["torch_npu._C._distributed_c10d"] = made;
+    py::module_ result = parent.def_submodule("_distributed_c10d", "torch.distributed's backend hccl");
+    bind_group(result, py::module_::import("torch._C._distributed_c10d"));
+    result.def("hccl_calls", &hccl_calls);
+    result.def("end_process_groups", &end_process_groups, release_gil());
+    py::module_::import("sys").attr("modules")["torch_npu._C._distributed_c10d"] = result;
   });
 }
 

@@ -30,9 +30,9 @@ c10::Stream stream_of(int device, std::int64_t id) { return npu_stream(static_ca
 // Gives an event its handle, with the runtime's `flag`, before the first record.
 void create_event(const py::object& object, int device, std::uint32_t flag) {
   bind_device(static_cast<c10::DeviceIndex>(device));
-  aclrtEvent made = nullptr;
-  acl_check(aclrtCreateEventExWithFlag(&made, flag), "aclrtCreateEventExWithFlag");
-  adopt_event(event_of(object), made, static_cast<c10::DeviceIndex>(device));
+  aclrtEvent result = nullptr;
+  acl_check(aclrtCreateEventExWithFlag(&result, flag), "aclrtCreateEventExWithFlag");
+  adopt_event(event_of(object), result, static_cast<c10::DeviceIndex>(device));
 }
 
 py::bytes event_key(std::intptr_t event) {
@@ -47,9 +47,9 @@ void open_event(const py::object& object, int device, const std::string& key) {
                     " bytes, not ", key.size());
   std::memcpy(handle.reserved, key.data(), key.size());
   bind_device(static_cast<c10::DeviceIndex>(device));
-  aclrtEvent made = nullptr;
-  acl_check(aclrtIpcOpenEventHandle(handle, &made), "aclrtIpcOpenEventHandle");
-  adopt_event(event_of(object), made, static_cast<c10::DeviceIndex>(device));
+  aclrtEvent result = nullptr;
+  acl_check(aclrtIpcOpenEventHandle(handle, &result), "aclrtIpcOpenEventHandle");
+  adopt_event(event_of(object), result, static_cast<c10::DeviceIndex>(device));
 }
 
 std::uint64_t event_time(std::intptr_t event) {
@@ -84,9 +84,9 @@ std::size_t memory_errors(int device) {
 
 std::uintptr_t create_raw_stream(int device) {
   bind_device(static_cast<c10::DeviceIndex>(device));
-  aclrtStream made = nullptr;
-  acl_check(aclrtCreateStream(&made), "aclrtCreateStream");
-  return reinterpret_cast<std::uintptr_t>(made);
+  aclrtStream result = nullptr;
+  acl_check(aclrtCreateStream(&result), "aclrtCreateStream");
+  return reinterpret_cast<std::uintptr_t>(result);
 }
 
 }  // namespace

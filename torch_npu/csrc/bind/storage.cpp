@@ -18,13 +18,13 @@ namespace py = pybind11;
 py::object clone(const py::object& object) {
   TORCH_CHECK_TYPE(torch::isStorage(object.ptr()), "expected a storage");
   const c10::Storage& storage = THPStorage_Unpack(object.ptr());
-  c10::intrusive_ptr<c10::StorageImpl> made;
+  c10::intrusive_ptr<c10::StorageImpl> result;
   {
     py::gil_scoped_release no_gil;
-    made = clone_with_format(*storage.unsafeGetStorageImpl());
+    result = clone_with_format(*storage.unsafeGetStorageImpl());
   }
-  if (made == nullptr) return py::none();
-  return py::reinterpret_steal<py::object>(torch::createPyObject(c10::Storage(std::move(made))));
+  if (result == nullptr) return py::none();
+  return py::reinterpret_steal<py::object>(torch::createPyObject(c10::Storage(std::move(result))));
 }
 
 // torch.ByteTensor and the like are types in C whose attributes Python code cannot set.

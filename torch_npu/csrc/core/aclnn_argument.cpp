@@ -26,9 +26,9 @@ struct Maker {
 
   Object* make(Arguments... arguments) const {
     TORCH_CHECK(available(), "libopapi.so of the bound CANN has no ", name);
-    Object* made = create(arguments...);
-    if (C10_UNLIKELY(made == nullptr)) aclnn_fail(name);
-    return made;
+    Object* result = create(arguments...);
+    if (C10_UNLIKELY(result == nullptr)) aclnn_fail(name);
+    return result;
   }
 
   const char* name;
@@ -70,8 +70,8 @@ class SavedDescriptors {
   // False if the caller must destroy it.
   static bool keep(const aclTensor* descriptor) {
     Saved& kept = kept_;
-    if (kept.count == kMost || !kept.is_open) {
-      if (kept.count == kMost || kept.is_over || makers().init_tensor == nullptr) return false;
+    if (kept.count == kMax || !kept.is_open) {
+      if (kept.count == kMax || kept.is_over || makers().init_tensor == nullptr) return false;
       static thread_local const Returner returner;
       kept.is_open = true;
     }
@@ -80,9 +80,9 @@ class SavedDescriptors {
   }
 
  private:
-  static constexpr uint8_t kMost = 8;
+  static constexpr uint8_t kMax = 8;
   struct Saved {
-    std::array<aclTensor*, kMost> descriptors{};
+    std::array<aclTensor*, kMax> descriptors{};
     uint8_t count = 0;
     bool is_open = false;  // the cache is in use
     bool is_over = false;  // the thread is ending
@@ -120,13 +120,13 @@ aclTensor* make_tensor(const at::Tensor& tensor) {
 // The integer 1, the scale of most additions; has the lifetime of the process.
 std::atomic<const aclScalar*> shared_one{nullptr};
 aclScalar* one() {
-  static aclScalar* const made = [] {
+  static aclScalar* const result = [] {
     int64_t value = 1;
     aclScalar* scalar = makers().scalar.make(&value, ACL_INT64);
     shared_one.store(scalar, std::memory_order_relaxed);
     return scalar;
   }();
-  return made;
+  return result;
 }
 
 aclScalar* make_own_scalar(const at::Scalar& scalar) {

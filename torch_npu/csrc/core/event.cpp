@@ -17,10 +17,10 @@ void Event::Destroy::operator()(aclrtEvent event) const noexcept {
 
 void Event::record(c10::Stream stream) {
   if (handle_ == nullptr) {
-    aclrtEvent made = nullptr;
+    aclrtEvent result = nullptr;
     const c10::DeviceGuard guard(stream.device());  // the event belongs to its context
-    acl_check(aclrtCreateEventExWithFlag(&made, ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE), "aclrtCreateEventExWithFlag");
-    handle_.reset(made);
+    acl_check(aclrtCreateEventExWithFlag(&result, ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE), "aclrtCreateEventExWithFlag");
+    handle_.reset(result);
   }
   acl_check(aclrtRecordEvent(handle_.get(), Enqueue(stream).handle()), "aclrtRecordEvent");
 }

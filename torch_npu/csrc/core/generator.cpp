@@ -119,11 +119,11 @@ at::Generator generator_of(const std::optional<at::Generator>& given, c10::Devic
 
 const at::Generator& default_generator(c10::DeviceIndex device) {
   static auto& generators = *[] {
-    auto made = std::make_unique<std::array<at::Generator, kMaxDevices>>();
+    auto result = std::make_unique<std::array<at::Generator, kMaxDevices>>();
     for (c10::DeviceIndex i = 0; i < kMaxDevices; ++i) {
-      (*made)[static_cast<std::size_t>(i)] = new_generator(i);
+      (*result)[static_cast<std::size_t>(i)] = new_generator(i);
     }
-    return made.release();
+    return result.release();
   }();
   return generators[static_cast<std::size_t>(existing(device))];
 }

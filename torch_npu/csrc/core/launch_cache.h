@@ -24,7 +24,7 @@ namespace torch_npu::launch_cache {
 // The description of a call in words.
 class Words {
  public:
-  static constexpr size_t kMost = 96;
+  static constexpr size_t kMax = 96;
 
   Words() noexcept {}  // uninitialised: nothing reads beyond size_
   Words(const Words& other) noexcept { *this = other; }
@@ -35,7 +35,7 @@ class Words {
   }
 
   bool add(uint64_t word) {
-    if (size_ == kMost) return false;
+    if (size_ == kMax) return false;
     words_[size_++] = word;
     hash_ = std::rotl(hash_ ^ word, 23) * 0x9E3779B97F4A7C15;
     return true;
@@ -48,7 +48,7 @@ class Words {
  private:
   size_t size_ = 0;
   uint64_t hash_ = 0;
-  uint64_t words_[kMost];
+  uint64_t words_[kMax];
 };
 
 // The key of a call: its operator, its device, and everything of each argument except its address.

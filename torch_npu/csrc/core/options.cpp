@@ -60,8 +60,8 @@ int8_t conv_cube_math_type() {
 void set_conv_allows_less(bool on) { conv_less = on; }
 
 void set_operator_timeout(int64_t ms) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 1000;
-  TORCH_CHECK_VALUE(ms >= 0 && ms <= kMost, "set_op_timeout_ms: ", ms, " ms: it is 0 (for ever) to ", kMost);
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max() / 1000;
+  TORCH_CHECK_VALUE(ms >= 0 && ms <= kMax, "set_op_timeout_ms: ", ms, " ms: it is 0 (for ever) to ", kMax);
   // Earlier versions of CANN support only whole seconds.
   using InMicroseconds = aclError (*)(uint64_t, uint64_t*);
   const auto set = reinterpret_cast<InMicroseconds>(bound_symbol("aclrtSetOpExecuteTimeOutV2"));

@@ -29,9 +29,9 @@ struct Address {
 };
 
 Descriptor make_socket(int flags) {
-  Descriptor made(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
-  TORCH_CHECK(made.fd() >= 0, "a socket for shared npu storages: ", std::strerror(errno));
-  return made;
+  Descriptor created(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
+  TORCH_CHECK(created.fd() >= 0, "a socket for shared npu storages: ", std::strerror(errno));
+  return created;
 }
 
 bool is_own_user(int fd, pid_t* pid) {
@@ -63,35 +63,35 @@ Descriptor::~Descriptor() {
 PeerSocket PeerSocket::listen(const std::string& name) {
   constexpr int kBacklog = 128;
   const Address address(name);
-  Descriptor made = make_socket(SOCK_NONBLOCK);
-  TORCH_CHECK(::bind(made.fd(), address.generic(), address.size) == 0 && ::listen(made.fd(), kBacklog) == 0,
+  Descriptor created = make_socket(SOCK_NONBLOCK);
+  TORCH_CHECK(::bind(created.fd(), address.generic(), address.size) == 0 && ::listen(created.fd(), kBacklog) == 0,
               "a socket for shared npu storages: ", std::strerror(errno));
-  return {std::move(made), 0};
+  return {std::move(created), 0};
 }
 
 PeerSocket PeerSocket::connect(const std::string& name, std::chrono::milliseconds timeout) {
   const Address address(name);
-  Descriptor made = make_socket(0);
+  Descriptor created = make_socket(0);
   const timeval limit{static_cast<time_t>(timeout.count() / 1000),
                       static_cast<suseconds_t>(timeout.count() % 1000 * 1000)};
   for (const int option : {SO_RCVTIMEO, SO_SNDTIMEO}) {
-    (void)setsockopt(made.fd(), SOL_SOCKET, option, &limit, sizeof limit);
+    (void)setsockopt(created.fd(), SOL_SOCKET, option, &limit, sizeof limit);
   }
-  TORCH_CHECK(retried([&] { return ::connect(made.fd(), address.generic(), address.size); }) == 0,
+  TORCH_CHECK(retried([&] { return ::connect(created.fd(), address.generic(), address.size); }) == 0,
               "the process that sent an npu tensor cannot be reached (", std::strerror(errno),
               "): it has to live until its tensors were received");
   pid_t peer = 0;
-  TORCH_CHECK(is_own_user(made.fd(), &peer), "process ", peer,
+  TORCH_CHECK(is_own_user(created.fd(), &peer), "process ", peer,
               ", which answers for an npu tensor's sender, belongs to ", "another user");
-  return {std::move(made), peer};
+  return {std::move(created), peer};
 }
 
 PeerSocket PeerSocket::accept() const {
-  Descriptor made(
+  Descriptor created(
       static_cast<int>(retried([&] { return ::accept4(fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK); })));
   pid_t peer = 0;
-  if (made.fd() < 0 || !is_own_user(made.fd(), &peer)) return {};
-  return {std::move(made), peer};
+  if (created.fd() < 0 || !is_own_user(created.fd(), &peer)) return {};
+  return {std::move(created), peer};
 }
 
 bool PeerSocket::send(const void* message, std::size_t size) const {

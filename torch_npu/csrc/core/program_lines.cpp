@@ -14,7 +14,7 @@
 namespace torch_npu::program_lines {
 namespace {
 
-struct Lines {
+struct Slices {
   std::atomic<bool> is_on{false};
   std::atomic<std::string (*)()> python_stack{nullptr};
   std::mutex mutex;  // guards all below; never held while Python's lock is taken
@@ -22,8 +22,8 @@ struct Lines {
   std::unordered_map<std::string, uint32_t> numbers;
 };
 
-Lines& lines() {
-  static Lines& instance = *std::make_unique<Lines>().release();  // used until the end of the process
+Slices& lines() {
+  static Slices& instance = *std::make_unique<Slices>().release();  // used until the end of the process
   return instance;
 }
 

@@ -42,11 +42,11 @@ std::unique_ptr<at::ObserverContext> enter(const at::RecordFunction& function) {
   return nullptr;
 }
 
-// The row of `key`; `made` becomes it if there is none.
-Row& row_of(std::string key, Row made) {
-  const auto [place, is_new] = counter->places.emplace(std::move(key), counter->rows.size());
-  if (is_new) counter->rows.push_back(std::move(made));
-  return counter->rows[place->second];
+// The row of `key`; `result` becomes it if there is none.
+Row& row_of(std::string key, Row result) {
+  const auto [location, is_new] = counter->places.emplace(std::move(key), counter->rows.size());
+  if (is_new) counter->rows.push_back(std::move(result));
+  return counter->rows[location->second];
 }
 
 void leave(const at::RecordFunction& function, at::ObserverContext*) {
@@ -72,10 +72,10 @@ void leave(const at::RecordFunction& function, at::ObserverContext*) {
 
 void start() {
   TORCH_CHECK(counter == nullptr, "this thread's operators are being explained already: explain() does not nest");
-  auto made = std::make_unique<Counter>();
-  made->callback =
+  auto result = std::make_unique<Counter>();
+  result->callback =
       at::addThreadLocalCallback(at::RecordFunctionCallback(&enter, &leave).scopes({at::RecordScope::FUNCTION}));
-  counter = std::move(made);
+  counter = std::move(result);
   trace::detail::watchers.fetch_add(1, std::memory_order_relaxed);
 }
 

@@ -42,7 +42,8 @@ SentStorages& SentStorages::get() {
   return instance;
 }
 
-std::pair<std::string, std::uint64_t> SentStorages::add_user(c10::StorageImpl& storage, const SharedPlace& place) {
+std::pair<std::string, std::uint64_t> SentStorages::add_user(c10::StorageImpl& storage,
+                                                             const SharedLocation& location) {
   collect();
   std::lock_guard lock(mutex_);
   TORCH_CHECK(!closed_, "this process ends and shares no npu storage any more");
@@ -56,7 +57,7 @@ std::pair<std::string, std::uint64_t> SentStorages::add_user(c10::StorageImpl& s
   }
   auto* sent = static_cast<Sent*>(storage.data_ptr().get_context());
   const std::uint64_t number = new_number();
-  users_.emplace(number, User{sent, place, nullptr});
+  users_.emplace(number, User{sent, location, nullptr});
   ++sent->users;
   return {name_, number};
 }
@@ -206,7 +207,7 @@ bool SentStorages::answer(Connection& connection) {
     connection.opened.insert(request.user);
     found->second.opener = &connection;
     reply.is_known = 1;
-    reply.place = found->second.place;
+    reply.location = found->second.location;
   } else if (found != users_.end() && request.kind == UserRequest::Kind::kRelease &&
              (opener == nullptr || opener == &connection)) {
     connection.opened.erase(request.user);

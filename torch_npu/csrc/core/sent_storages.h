@@ -26,9 +26,9 @@ class SentStorages {
   // Never destroyed: storages may be freed at the end of the process.
   static SentStorages& get();
 
-  // Adds a user of `storage`, which is at `place` and does not move. Returns the name of this process's socket and the
-  // user's number. The memory stays until the user ends.
-  std::pair<std::string, std::uint64_t> add_user(c10::StorageImpl& storage, const SharedPlace& place);
+  // Adds a user of `storage`, which is at `location` and does not move. Returns the name of this process's socket and
+  // the user's number. The memory stays until the user ends.
+  std::pair<std::string, std::uint64_t> add_user(c10::StorageImpl& storage, const SharedLocation& location);
 
   // Frees memory that this process has dropped and that has no users.
   void collect();
@@ -49,7 +49,7 @@ class SentStorages {
   };
   struct User {
     Sent* sent = nullptr;
-    SharedPlace place;
+    SharedLocation location;
     const Connection* opener = nullptr;
   };
 

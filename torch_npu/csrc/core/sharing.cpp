@@ -96,12 +96,13 @@ void delete_received(void* context) {
 }
 
 // The ticket comes from a message: what the sender has on record counts.
-void check_place(const StorageTicket& shared, const SharedPlace& place) {
-  TORCH_CHECK(shared.key == place.key.data() && shared.nbytes == place.nbytes && shared.offset == place.offset,
+void check_location(const StorageTicket& shared, const SharedLocation& location) {
+  TORCH_CHECK(shared.key == location.key.data() && shared.nbytes == location.nbytes && shared.offset == location.offset,
               "the message of an npu tensor of ", shared.nbytes, " bytes at byte ", shared.offset,
-              " was changed on its way: the tensor has ", place.nbytes, " bytes at byte ", place.offset);
-  TORCH_CHECK(place.offset <= place.piece && place.nbytes <= place.piece - place.offset, "an npu tensor of ",
-              place.nbytes, " bytes at byte ", place.offset, " of an allocation of ", place.piece, " bytes");
+              " was changed on its way: the tensor has ", location.nbytes, " bytes at byte ", location.offset);
+  TORCH_CHECK(location.offset <= location.chunk && location.nbytes <= location.chunk - location.offset,
+              "an npu tensor of ", location.nbytes, " bytes at byte ", location.offset, " of an allocation of ",
+              location.chunk, " bytes");
 }
 
 }  // namespace
@@ -120,16 +121,16 @@ StorageTicket share_storage(const c10::Storage& storage) {
   bind_device(shared.device);
   synchronize_device(shared.device);  // queues pickle on a separate thread, whose current stream is unknown
   auto [base, size] = caching_allocator().shareable(shared.device, data.get());
-  SharedPlace place;
-  acl_check(aclrtIpcMemGetExportKey(base, size, place.key.data(), place.key.size(),
+  SharedLocation location;
+  acl_check(aclrtIpcMemGetExportKey(base, size, location.key.data(), location.key.size(),
                                     ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION),
             "aclrtIpcMemGetExportKey");
-  shared.key = place.key.data();
+  shared.key = location.key.data();
   shared.offset = static_cast<std::size_t>(static_cast<char*>(data.get()) - base);
-  place.piece = size;
-  place.offset = shared.offset;
-  place.nbytes = shared.nbytes;
-  std::tie(shared.sender, shared.user) = SentStorages::get().add_user(*storage.unsafeGetStorageImpl(), place);
+  location.chunk = size;
+  location.offset = shared.offset;
+  location.nbytes = shared.nbytes;
+  std::tie(shared.sender, shared.user) = SentStorages::get().add_user(*storage.unsafeGetStorageImpl(), location);
   return shared;
 }
 
@@ -137,9 +138,9 @@ c10::Storage open_shared_storage(const StorageTicket& shared) {
   auto received = std::make_unique<Received>();
   received->sender = StorageSender::connect(shared.sender);
   received->user = shared.user;
-  const SharedPlace place = received->sender->open(shared.user);
+  const SharedLocation location = received->sender->open(shared.user);
   try {
-    check_place(shared, place);
+    check_location(shared, location);
     received->import = Import::open(shared.device, shared.key);
   } catch (...) {
     received->release();

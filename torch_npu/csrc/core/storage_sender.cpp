@@ -36,12 +36,12 @@ std::shared_ptr<StorageSender> StorageSender::connect(const std::string& name) {
 
 StorageSender::StorageSender(const std::string& name) : socket_(PeerSocket::connect(name, kTimeout)) {}
 
-SharedPlace StorageSender::open(std::uint64_t number) {
+SharedLocation StorageSender::open(std::uint64_t number) {
   UserReply reply = ask({UserRequest::Kind::kOpen, number});
   TORCH_CHECK(reply.is_known != 0, "process ", socket_.peer(), " gives no npu tensor for this message: it has ended, ",
               "or the message was changed or received before. Each message gives one tensor; send the tensor again");
-  reply.place.key.back() = 0;
-  return reply.place;
+  reply.location.key.back() = 0;
+  return reply.location;
 }
 
 void StorageSender::release(std::uint64_t number) noexcept { (void)ask({UserRequest::Kind::kRelease, number}); }

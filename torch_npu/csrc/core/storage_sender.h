@@ -20,7 +20,7 @@ class StorageSender {
   explicit StorageSender(const std::string& name);
 
   // Makes this process the user `number`, once. Throws if the sender knows no such user, or another process is it.
-  SharedPlace open(std::uint64_t number);
+  SharedLocation open(std::uint64_t number);
   // Ends the user. Does nothing if the sender has ended.
   void release(std::uint64_t number) noexcept;
 

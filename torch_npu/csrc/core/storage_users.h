@@ -10,9 +10,9 @@
 namespace torch_npu {
 
 // Where a shared storage is, in the piece of memory that a key opens. All in bytes.
-struct SharedPlace {
+struct SharedLocation {
   std::array<char, ACL_IPC_HANDLE_SIZE> key{};
-  std::uint64_t piece = 0;   // size of the piece
+  std::uint64_t chunk = 0;   // size of the piece
   std::uint64_t offset = 0;  // of the storage in it
   std::uint64_t nbytes = 0;  // of the storage
 };
@@ -26,7 +26,7 @@ struct UserRequest {
 struct UserReply {
   std::uint64_t user = 0;  // of the request
   std::uint64_t is_known = 0;
-  SharedPlace place;
+  SharedLocation location;
 };
 
 }  // namespace torch_npu

@@ -70,9 +70,9 @@ std::atomic<uint64_t>& detail::hccl_counter(const char* name) {
   for (Counter& counter : counters().list) {
     if (counter.name == name) return counter.calls;
   }
-  Counter& made = counters().list.emplace_back();
-  made.name = name;
-  return made.calls;
+  Counter& result = counters().list.emplace_back();
+  result.name = name;
+  return result.calls;
 }
 
 void detail::mark_hccl_route(const char* name) noexcept { route_stats::mark(route_stats::Route::kHccl, name); }

@@ -107,9 +107,9 @@ std::shared_ptr<Communicator> ProcessGroupHCCL::communicator(c10::DeviceIndex de
     if (found != communicators_.end()) return found->second;
   }
   HcclCommConfig config = comm_config(*options_);
-  auto made = Communicator::connect(*store_, next_key("all"), rank_, size_, device, &config);
+  auto result = Communicator::connect(*store_, next_key("all"), rank_, size_, device, &config);
   std::lock_guard lock(mutex_);
-  return communicators_.emplace(std::pair(device, kAll), std::move(made)).first->second;
+  return communicators_.emplace(std::pair(device, kAll), std::move(result)).first->second;
 }
 
 std::pair<std::shared_ptr<Communicator>, uint32_t> ProcessGroupHCCL::link(c10::DeviceIndex device, int peer) {
@@ -122,9 +122,9 @@ std::pair<std::shared_ptr<Communicator>, uint32_t> ProcessGroupHCCL::link(c10::D
   }
   HcclCommConfig config = comm_config(*options_);
   const std::string key = next_key(c10::str(low, ":", high));
-  auto made = Communicator::connect_pair(*store_, key, low, high, rank_, device, &config);
+  auto result = Communicator::connect_pair(*store_, key, low, high, rank_, device, &config);
   std::lock_guard lock(mutex_);
-  return {communicators_.emplace(std::pair(device, peer), std::move(made)).first->second, rank_of_pair};
+  return {communicators_.emplace(std::pair(device, peer), std::move(result)).first->second, rank_of_pair};
 }
 
 c10::Stream ProcessGroupHCCL::stream_of(c10::DeviceIndex device) { return stream_of(device, kAll, false); }
@@ -134,8 +134,8 @@ c10::Stream ProcessGroupHCCL::stream_of(c10::DeviceIndex device, int peer, bool 
   std::lock_guard lock(mutex_);
   const std::tuple key(device, peer, receives);
   if (const auto found = streams_.find(key); found != streams_.end()) return found->second;
-  const c10::Stream made = stream_from_pool(device, is_urgent ? kGreatestPriority : kStreamPriority);
-  return streams_.emplace(key, made).first->second;
+  const c10::Stream result = stream_from_pool(device, is_urgent ? kGreatestPriority : kStreamPriority);
+  return streams_.emplace(key, result).first->second;
 }
 
 void ProcessGroupHCCL::eagerConnectSingleDevice(at::Device device) { communicator(device.index()); }
@@ -143,11 +143,11 @@ void ProcessGroupHCCL::eagerConnectSingleDevice(at::Device device) { communicato
 c10::intrusive_ptr<c10d::Backend> ProcessGroupHCCL::split(const c10::intrusive_ptr<c10d::Store>& store,
                                                           const std::vector<int>& ranks,
                                                           const c10::intrusive_ptr<Options>& options) {
-  const auto place = std::ranges::find(ranks, rank_);
-  if (place == ranks.end()) return nullptr;  // this rank is in no part
+  const auto location = std::ranges::find(ranks, rank_);
+  if (location == ranks.end()) return nullptr;  // this rank is in no part
   auto own = c10::dynamic_intrusive_pointer_cast<HcclOptions>(options);
   TORCH_CHECK_TYPE(own != nullptr, "split_group of an hccl group takes ProcessGroupHCCL.Options");
-  auto part = c10::make_intrusive<ProcessGroupHCCL>(store->clone(), static_cast<int>(place - ranks.begin()),
+  auto part = c10::make_intrusive<ProcessGroupHCCL>(store->clone(), static_cast<int>(location - ranks.begin()),
                                                     static_cast<int>(ranks.size()), std::move(own));
   part->setBoundDeviceId(bound_device_id_);
   return part;

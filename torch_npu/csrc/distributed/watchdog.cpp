@@ -69,14 +69,14 @@ void Watchdog::run() {
   while (!stops_) {
     if (flights_.empty()) changed_.wait(lock, [this] { return stops_ || !flights_.empty(); });
     changed_.wait_for(lock, kInterval, [this] { return stops_; });
-    // Only this thread removes flights, so that `place` stays while the lock is free.
-    for (auto place = flights_.begin(); !stops_ && place != flights_.end();) {
-      const std::shared_ptr<Flight> flight = *place;
+    // Only this thread removes flights, so that `location` stays while the lock is free.
+    for (auto location = flights_.begin(); !stops_ && location != flights_.end();) {
+      const std::shared_ptr<Flight> flight = *location;
       lock.unlock();
       if (const std::string failure = failure_of(*flight); !failure.empty()) on_failure_(failure);
       const bool has_ended = flight->is_over() || flight->error() != nullptr;
       lock.lock();
-      place = has_ended ? flights_.erase(place) : std::next(place);
+      location = has_ended ? flights_.erase(location) : std::next(location);
     }
   }
 }

@@ -11,9 +11,9 @@ using torch_npu::AclOwned;
 
 // To be released by the caller.
 template <typename Object>
-Object* handed_over(AclOwned<Object> made) {
-  Object* object = made.get();
-  made.give_up();
+Object* handed_over(AclOwned<Object> result) {
+  Object* object = result.get();
+  result.give_up();
   return object;
 }
 

@@ -26,7 +26,7 @@ class OpCommand::Call {
  public:
   std::string name;
   PROC_FUNC function;
-  torch_npu::TypedCall typed;
+  torch_npu::RegistryCall typed;
   bool waits = false;
 };
 

@@ -32,55 +32,55 @@ CompileAndExecute compile_and_execute() {
 }
 
 template <typename T>
-T* found(T* made, const char* call) {
-  if (made == nullptr) acl_check(ACL_ERROR_BAD_ALLOC, call);
-  return made;
+T* found(T* result, const char* call) {
+  if (result == nullptr) acl_check(ACL_ERROR_BAD_ALLOC, call);
+  return result;
 }
 
 }  // namespace
 
-TypedAttributes::TypedAttributes() : attributes_(found(aclopCreateAttr(), "aclopCreateAttr")) {}
-void TypedAttributes::Destroy::operator()(aclopAttr* attributes) const { aclopDestroyAttr(attributes); }
+RegistryAttributes::RegistryAttributes() : attributes_(found(aclopCreateAttr(), "aclopCreateAttr")) {}
+void RegistryAttributes::Destroy::operator()(aclopAttr* attributes) const { aclopDestroyAttr(attributes); }
 
-void TypedAttributes::set(const std::string& name, bool value) {
+void RegistryAttributes::set(const std::string& name, bool value) {
   acl_check(aclopSetAttrBool(attributes_.get(), name.c_str(), value ? 1 : 0), "aclopSetAttrBool");
 }
-void TypedAttributes::set(const std::string& name, int64_t value) {
+void RegistryAttributes::set(const std::string& name, int64_t value) {
   acl_check(aclopSetAttrInt(attributes_.get(), name.c_str(), value), "aclopSetAttrInt");
 }
-void TypedAttributes::set(const std::string& name, float value) {
+void RegistryAttributes::set(const std::string& name, float value) {
   acl_check(aclopSetAttrFloat(attributes_.get(), name.c_str(), value), "aclopSetAttrFloat");
 }
-void TypedAttributes::set(const std::string& name, const std::string& value) {
+void RegistryAttributes::set(const std::string& name, const std::string& value) {
   acl_check(aclopSetAttrString(attributes_.get(), name.c_str(), value.c_str()), "aclopSetAttrString");
 }
-void TypedAttributes::set(const std::string& name, at::ScalarType value) {
+void RegistryAttributes::set(const std::string& name, at::ScalarType value) {
   acl_check(aclopSetAttrDataType(attributes_.get(), name.c_str(), acl_data_type(value)), "aclopSetAttrDataType");
 }
-void TypedAttributes::set(const std::string& name, c10::IntArrayRef value) {
+void RegistryAttributes::set(const std::string& name, c10::IntArrayRef value) {
   acl_check(aclopSetAttrListInt(attributes_.get(), name.c_str(), static_cast<int>(value.size()), value.data()),
             "aclopSetAttrListInt");
 }
-void TypedAttributes::set(const std::string& name, c10::ArrayRef<float> value) {
+void RegistryAttributes::set(const std::string& name, c10::ArrayRef<float> value) {
   acl_check(aclopSetAttrListFloat(attributes_.get(), name.c_str(), static_cast<int>(value.size()), value.data()),
             "aclopSetAttrListFloat");
 }
-void TypedAttributes::set(const std::string& name, c10::ArrayRef<uint8_t> value) {
+void RegistryAttributes::set(const std::string& name, c10::ArrayRef<uint8_t> value) {
   acl_check(aclopSetAttrListBool(attributes_.get(), name.c_str(), static_cast<int>(value.size()), value.data()),
             "aclopSetAttrListBool");
 }
 
-void TypedOperand::Destroy::operator()(aclTensorDesc* description) const { aclDestroyTensorDesc(description); }
-void TypedOperand::Destroy::operator()(aclDataBuffer* buffer) const {
+void RegistryOperand::Destroy::operator()(aclTensorDesc* description) const { aclDestroyTensorDesc(description); }
+void RegistryOperand::Destroy::operator()(aclDataBuffer* buffer) const {
   acl_warn(aclDestroyDataBuffer(buffer), "aclDestroyDataBuffer");
 }
 
-TypedOperand::TypedOperand()
+RegistryOperand::RegistryOperand()
     : description_(
           found(aclCreateTensorDesc(ACL_DT_UNDEFINED, 0, nullptr, ACL_FORMAT_UNDEFINED), "aclCreateTensorDesc")),
       buffer_(found(aclCreateDataBuffer(nullptr, 0), "aclCreateDataBuffer")) {}
 
-TypedOperand::TypedOperand(at::Tensor tensor, const std::string& name, std::optional<aclFormat> format)
+RegistryOperand::RegistryOperand(at::Tensor tensor, const std::string& name, std::optional<aclFormat> format)
     : tensor_(std::move(tensor)) {
   const bool is_host = tensor_.is_cpu();
   const aclFormat plain = is_host ? ACL_FORMAT_ND : format_of(*tensor_.storage().unsafeGetStorageImpl(), tensor_.dim());
@@ -94,20 +94,20 @@ TypedOperand::TypedOperand(at::Tensor tensor, const std::string& name, std::opti
       found(aclCreateDataBuffer(const_cast<void*>(plain_data(tensor_)), tensor_.nbytes()), "aclCreateDataBuffer"));
 }
 
-void TypedCall::add_input(const at::Tensor& tensor, const std::string& name, std::optional<aclFormat> format) {
+void RegistryCall::add_input(const at::Tensor& tensor, const std::string& name, std::optional<aclFormat> format) {
   if (!tensor.defined()) return add_omitted_input();
   TORCH_CHECK(tensor.is_privateuseone() || tensor.dim() == 0, "input ", inputs_.size(),
               " has to be an npu tensor, not one of ", tensor.device());
   inputs_.emplace_back(tensor.contiguous(), name, format);
 }
 
-void TypedCall::add_host_input(c10::IntArrayRef values, at::ScalarType type, const std::string& name) {
+void RegistryCall::add_host_input(c10::IntArrayRef values, at::ScalarType type, const std::string& name) {
   at::Tensor numbers = at::empty({static_cast<int64_t>(values.size())}, at::TensorOptions(at::kLong));
   std::copy(values.begin(), values.end(), static_cast<int64_t*>(mutable_plain_data(numbers)));
   inputs_.emplace_back(numbers.to(type), name, std::nullopt);
 }
 
-void TypedCall::add_host_input(c10::ArrayRef<double> values, at::IntArrayRef sizes, at::ScalarType type) {
+void RegistryCall::add_host_input(c10::ArrayRef<double> values, at::IntArrayRef sizes, at::ScalarType type) {
   at::Tensor numbers = at::empty(sizes, at::TensorOptions(at::kDouble));
   TORCH_CHECK(numbers.numel() == static_cast<int64_t>(values.size()), "input ", inputs_.size(), " has ", values.size(),
               " numbers for sizes ", sizes);
@@ -115,23 +115,23 @@ void TypedCall::add_host_input(c10::ArrayRef<double> values, at::IntArrayRef siz
   inputs_.emplace_back(numbers.to(type), "", std::nullopt);
 }
 
-void TypedCall::add_host_input(const c10::Scalar& value, at::ScalarType type) {
+void RegistryCall::add_host_input(const c10::Scalar& value, at::ScalarType type) {
   inputs_.emplace_back(at::scalar_tensor(value, at::TensorOptions(type)), "", std::nullopt);
 }
 
-void TypedCall::add_output(const at::Tensor& tensor, const std::string& name, std::optional<aclFormat> format) {
+void RegistryCall::add_output(const at::Tensor& tensor, const std::string& name, std::optional<aclFormat> format) {
   TORCH_CHECK(tensor.is_privateuseone() && tensor.is_contiguous(), "output ", outputs_.size(),
               " has to be a contiguous npu tensor; it is on ", tensor.device(), ", with sizes ", tensor.sizes(),
               " and strides ", tensor.strides());
   outputs_.emplace_back(tensor, name, format);
 }
 
-void TypedCall::run(const char* type, c10::Stream stream) const {
+void RegistryCall::run(const char* type, c10::Stream stream) const {
   std::vector<aclTensorDesc*> descriptions[2];
   std::vector<aclDataBuffer*> buffers[2];
   for (const auto* operands : {&inputs_, &outputs_}) {
     const std::size_t side = operands == &inputs_ ? 0 : 1;
-    for (const TypedOperand& operand : *operands) {
+    for (const RegistryOperand& operand : *operands) {
       descriptions[side].push_back(operand.description());
       buffers[side].push_back(operand.buffer());
     }

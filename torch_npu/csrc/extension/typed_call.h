@@ -15,9 +15,9 @@
 namespace torch_npu {
 
 // An operator's attributes.
-class TypedAttributes {
+class RegistryAttributes {
  public:
-  TypedAttributes();
+  RegistryAttributes();
   void set(const std::string& name, bool value);
   void set(const std::string& name, int64_t value);
   void set(const std::string& name, float value);
@@ -36,12 +36,12 @@ class TypedAttributes {
 };
 
 // One tensor of a call: its description and where its elements are.
-class TypedOperand {
+class RegistryOperand {
  public:
   // An omitted input.
-  TypedOperand();
+  RegistryOperand();
   // Elements of a contiguous tensor, of an npu or of the CPU, which is kept.
-  TypedOperand(at::Tensor tensor, const std::string& name, std::optional<aclFormat> format);
+  RegistryOperand(at::Tensor tensor, const std::string& name, std::optional<aclFormat> format);
   aclTensorDesc* description() const { return description_.get(); }
   aclDataBuffer* buffer() const { return buffer_.get(); }
 
@@ -55,7 +55,7 @@ class TypedOperand {
   std::unique_ptr<aclDataBuffer, Destroy> buffer_;
 };
 
-class TypedCall {
+class RegistryCall {
  public:
   void add_omitted_input() { inputs_.emplace_back(); }
   void add_input(const at::Tensor& tensor, const std::string& name, std::optional<aclFormat> format);
@@ -65,15 +65,15 @@ class TypedCall {
   void add_host_input(const c10::Scalar& value, at::ScalarType type);
   // Throws unless it is a contiguous npu tensor.
   void add_output(const at::Tensor& tensor, const std::string& name, std::optional<aclFormat> format);
-  TypedAttributes& attributes() { return attributes_; }
+  RegistryAttributes& attributes() { return attributes_; }
 
   // Enqueues the operator. Throws what the operator compiler says.
   void run(const char* type, c10::Stream stream) const;
 
  private:
-  std::vector<TypedOperand> inputs_;
-  std::vector<TypedOperand> outputs_;
-  TypedAttributes attributes_;
+  std::vector<RegistryOperand> inputs_;
+  std::vector<RegistryOperand> outputs_;
+  RegistryAttributes attributes_;
 };
 
 }  // namespace torch_npu

@@ -20,10 +20,10 @@ struct Stubs final : ProfilerStubs {
     const c10::DeviceIndex current = current_device();
     bind_device(current);
     if (device != nullptr) *device = current;
-    auto made = std::make_shared<Event>();
+    auto result = std::make_shared<Event>();
     if (cpu_ns != nullptr) *cpu_ns = c10::getTime();
-    made->record(current_stream(current));
-    *event = std::move(made);
+    result->record(current_stream(current));
+    *event = std::move(result);
   }
 
   // In microseconds, the unit of all of torch's stubs.

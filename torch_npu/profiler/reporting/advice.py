@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from torch_npu.profiler.reporting.run import Run, Wait, Work, place_of
+from torch_npu.profiler.reporting.run import Run, Wait, Work, location_of
 
 # A change that saves less is not worth a line of the report.
 _LEAST_SHARE = 0.05
@@ -30,7 +30,7 @@ class Recommendation:
 
     Args:
         fault: what is wrong, a few words.
-        place: the line of the program, "train.py:12"; empty if none is known.
+        location: the line of the program, "train.py:12"; empty if none is known.
         evidence: what was measured, and where else.
         change: what to do.
         gain_ns: the time of the recording that the change is expected to save.
@@ -38,7 +38,7 @@ class Recommendation:
     """
 
     fault: str
-    place: str
+    location: str
     evidence: tuple[str, ...]
     change: str
     gain_ns: int
@@ -47,12 +47,12 @@ class Recommendation:
     @property
     def line(self) -> str:
         """The text of the line of the program; empty if the file cannot be read."""
-        return line_of(self.place)
+        return line_of(self.location)
 
 
-def line_of(place: str) -> str:
+def line_of(location: str) -> str:
     """The source of a line of the program, without indentation; empty if its file cannot be read."""
-    file, _, number = place.rpartition(":")
+    file, _, number = location.rpartition(":")
     try:
         return Path(file).read_text().splitlines()[int(number) - 1].strip()
     except (OSError, ValueError, IndexError):
@@ -61,17 +61,17 @@ def line_of(place: str) -> str:
 
 class _Placed(Protocol):
     @property
-    def place(self) -> str: ...
+    def location(self) -> str: ...
 
 
 _P = TypeVar("_P", bound=_Placed)
 
 
-def _by_place(items: Iterable[_P]) -> dict[str, list[_P]]:
+def _by_position(items: Iterable[_P]) -> dict[str, list[_P]]:
     found: dict[str, list[_P]] = defaultdict(list)
     for item in items:
-        if item.place:
-            found[item.place].append(item)
+        if item.location:
+            found[item.location].append(item)
     return found
 
 
@@ -84,12 +84,12 @@ class _Found:
     run: Run
     items: list[Recommendation] = field(default_factory=list)
 
-    def add(self, fault: str, place: str, evidence: list[str], change: str, gain: float) -> None:
+    def add(self, fault: str, location: str, evidence: list[str], change: str, gain: float) -> None:
         gain = min(gain, self.run.duration * 0.99)
         share = gain / self.run.duration
         if share >= _LEAST_SHARE:
             self.items.append(
-                Recommendation(fault, place, tuple(evidence), change, round(gain), share)
+                Recommendation(fault, location, tuple(evidence), change, round(gain), share)
             )
 
 
@@ -103,9 +103,9 @@ def _overlap_factor(run: Run) -> float:
 def _synchronizations(run: Run, found: _Found) -> None:
     begins = [work.begin for work in run.works if work.core != "MEMCPY_ASYNC"]
     factor = _overlap_factor(run)
-    for place, waits in _by_place(run.waits).items():
-        copies = {copy.place for copy in run.copies if copy.name == "Memcpy HtoD"}
-        if len(waits) < 2 or (place in copies and _is_input(run, place)):
+    for location, waits in _by_position(run.waits).items():
+        copies = {copy.location for copy in run.copies if copy.name == "Memcpy HtoD"}
+        if len(waits) < 2 or (location in copies and _is_input(run, location)):
             continue
         idle = 0.0
         waited = sum(wait.end - wait.begin for wait in waits)
@@ -119,7 +119,7 @@ def _synchronizations(run: Run, found: _Found) -> None:
             idle += min(spent, following - group[-1].end)
         found.add(
             "the host waits for the device",
-            place,
+            location,
             [
                 f"{len(waits)} waits, {_ms(waited)} in sum",
                 f"after them the device had no work for {_ms(idle)}",
@@ -131,9 +131,9 @@ def _synchronizations(run: Run, found: _Found) -> None:
         )
 
 
-def _is_input(run: Run, place: str) -> bool:
+def _is_input(run: Run, location: str) -> bool:
     """Whether a line copies new data to the device, as each step of a training does."""
-    contents = [copy.content for copy in run.copies if copy.place == place and copy.bytes]
+    contents = [copy.content for copy in run.copies if copy.location == location and copy.bytes]
     return len(set(contents)) > len(contents) / 2
 
 
@@ -151,11 +151,11 @@ def _loader(run: Run, found: _Found) -> None:
                 used += sample.used - last.used
             last = sample
             if sample.stack:
-                inner[place_of(sample.stack)] += duration
+                inner[location_of(sample.stack)] += duration
                 outer[next((s for s in reversed(sample.stack)), "")] += duration
     if not inner:
         return
-    place = max(inner, key=inner.__getitem__)
+    location = max(inner, key=inner.__getitem__)
     loop = max(outer, key=outer.__getitem__)
     workers = max(run.cpus, 2)
     rest = run.duration - spent
@@ -163,10 +163,10 @@ def _loader(run: Run, found: _Found) -> None:
     gain = run.duration - max(rest, spent / workers, processor)
     found.add(
         "the device waits for the data loader",
-        place,
+        location,
         [
             f"{len(ranges)} batches took {_ms(spent)} of {_ms(run.duration)}",
-            f"most of it at {place}: {line_of(place)}",
+            f"most of it at {location}: {line_of(location)}",
             f"loaded for {loop}: {line_of(loop)}",
         ],
         f"load in other processes: DataLoader(..., num_workers={workers}), or make this line faster, or do it once before "
@@ -177,12 +177,12 @@ def _loader(run: Run, found: _Found) -> None:
 
 def _ai_cpu(run: Run, found: _Found) -> None:
     works = [work for work in run.works if work.core == "AI_CPU"]
-    for place, group in _by_place(works).items():
+    for location, group in _by_position(works).items():
         spent = sum(work.duration for work in group)
         names = sorted({work.operator or work.name for work in group})
         found.add(
             "an operator runs on the AI CPU",
-            place,
+            location,
             [
                 f"{', '.join(names)}: {len(group)} runs, {_ms(spent)}",
                 "the device has no kernel for it, or not for these data types: "
@@ -201,13 +201,13 @@ def _is_cast(work: Work) -> bool:
 
 
 def _casts(run: Run, found: _Found) -> None:
-    for place, group in _by_place(w for w in run.works if _is_cast(w)).items():
+    for location, group in _by_position(w for w in run.works if _is_cast(w)).items():
         if len(group) < 2:
             continue
         spent = sum(work.duration for work in group)
         found.add(
             "a tensor is brought into another layout again and again",
-            place,
+            location,
             [
                 f"{group[0].name}: {len(group)} runs, {_ms(spent)}",
                 f"shapes {sorted({work.output_shapes for work in group})[:3]}",
@@ -219,8 +219,8 @@ def _casts(run: Run, found: _Found) -> None:
 
 
 def _copies(run: Run, found: _Found) -> None:
-    by_place = _by_place(c for c in run.copies if c.name == "Memcpy HtoD" and c.bytes)
-    for place, group in by_place.items():
+    by_position = _by_position(c for c in run.copies if c.name == "Memcpy HtoD" and c.bytes)
+    for location, group in by_position.items():
         again, seen = [], set()
         for copy in group:
             if copy.bytes >= _LARGE_COPY and (copy.content, copy.bytes) in seen:
@@ -232,7 +232,7 @@ def _copies(run: Run, found: _Found) -> None:
         size = sum(copy.bytes for copy in again) / (1 << 20)
         found.add(
             "the same data are copied to the device again and again",
-            place,
+            location,
             [
                 f"{len(again)} of {len(group)} copies had bytes that were copied before",
                 f"{size:.1f} MiB, {_ms(spent)}",
@@ -242,10 +242,10 @@ def _copies(run: Run, found: _Found) -> None:
         )
 
 
-def _common_place(stacks: set[tuple[str, ...]]) -> str:
+def _common_location(stacks: set[tuple[str, ...]]) -> str:
     first, *others = sorted(stacks, key=len)
     shared = [line for line in first if all(line in other for other in others)]
-    return place_of(tuple(shared))
+    return location_of(tuple(shared))
 
 
 def _is_single(work: Work) -> bool:
@@ -256,7 +256,7 @@ def _one_by_one(run: Run, found: _Found) -> None:
     steps = run.steps or [(run.begin, run.end)]
     groups: dict[str, list[Work]] = defaultdict(list)
     for work in filter(_is_single, run.works):
-        groups[place_of(work.stack[-1:])].append(work)
+        groups[location_of(work.stack[-1:])].append(work)
     for works in groups.values():
         saved, times, stacks = 0.0, [], set()
         for begin, end in steps:
@@ -276,10 +276,10 @@ def _one_by_one(run: Run, found: _Found) -> None:
             times.append(n)
             stacks |= {w.stack for w in looped}
         if stacks:
-            place = _common_place(stacks)
+            location = _common_location(stacks)
             found.add(
                 "samples are computed one by one",
-                place,
+                location,
                 [
                     f"the same works with a batch of 1 run {max(times)} times in a step",
                     f"between them the host needed {_ms(saved)}",
@@ -309,5 +309,5 @@ def recommendations(run: Run) -> list[Recommendation]:
         rule(run, found)
     best: dict[str, Recommendation] = {}
     for item in sorted(found.items, key=lambda item: -item.gain_ns):
-        best.setdefault(item.place or item.fault, item)
+        best.setdefault(item.location or item.fault, item)
     return list(best.values())

@@ -13,7 +13,7 @@ from torch_npu.profiler.reporting.run import Run, read
 class Waits:
     """The waits of one line of the program."""
 
-    place: str
+    location: str
     count: int
     total_ns: int
 
@@ -22,7 +22,7 @@ class Waits:
 class Copies:
     """The copies of one line between host and device."""
 
-    place: str
+    location: str
     name: str
     count: int
     bytes: int
@@ -58,19 +58,19 @@ class Report:
 def _waits(run: Run) -> list[Waits]:
     rows: dict[str, list[int]] = {}
     for wait in run.waits:
-        rows.setdefault(wait.place or "outside of the program", []).append(wait.end - wait.begin)
-    found = [Waits(place, len(times), sum(times)) for place, times in rows.items()]
+        rows.setdefault(wait.location or "outside of the program", []).append(wait.end - wait.begin)
+    found = [Waits(location, len(times), sum(times)) for location, times in rows.items()]
     return sorted(found, key=lambda row: -row.total_ns)
 
 
 def _copies(run: Run) -> list[Copies]:
     rows: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for copy in run.copies:
-        key = copy.place or "outside of the program", copy.name
+        key = copy.location or "outside of the program", copy.name
         rows.setdefault(key, []).append((copy.bytes, copy.end - copy.begin))
     found = [
-        Copies(place, name, len(all_), sum(b for b, _ in all_), sum(ns for _, ns in all_))
-        for (place, name), all_ in rows.items()
+        Copies(location, name, len(all_), sum(b for b, _ in all_), sum(ns for _, ns in all_))
+        for (location, name), all_ in rows.items()
     ]
     return sorted(found, key=lambda row: -row.total_ns)
 

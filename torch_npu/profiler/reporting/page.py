@@ -70,11 +70,11 @@ def _advice(found: Report) -> str:
         return '<div class="advice none">No change would save a twentieth of the time.</div>'
     parts = []
     for item in found.recommendations:
-        place = f" at <code>{html.escape(item.place)}</code>" if item.place else ""
+        location = f" at <code>{html.escape(item.location)}</code>" if item.location else ""
         line = f"<p><code>{html.escape(item.line)}</code></p>" if item.line else ""
         facts = "".join(f"<li>{html.escape(fact)}</li>" for fact in item.evidence)
         parts.append(
-            f'<div class="advice"><h3>{html.escape(item.fault)}{place}</h3>{line}<ul>{facts}</ul>'
+            f'<div class="advice"><h3>{html.escape(item.fault)}{location}</h3>{line}<ul>{facts}</ul>'
             f"<p><b>Expected gain:</b> {text.ms(item.gain_ns)} ms, {text.percent(item.share)} % of the recording</p>"
             f"<p><b>Change:</b> {html.escape(item.change)}</p></div>"
         )
@@ -117,7 +117,7 @@ class _Charts:
         bar = self._go.Bar(
             x=[row.total_ns / 1e6 for row in rows],
             y=[f"{_short(row.name)} ({_short(row.operator)})" for row in rows],
-            customdata=[f"{text.percent(row.share)} %, {row.runs} runs<br>{row.place}" for row in rows],
+            customdata=[f"{text.percent(row.share)} %, {row.runs} runs<br>{row.location}" for row in rows],
             hovertemplate="%{y}: %{x:.3f} ms<br>%{customdata}<extra></extra>",
             orientation="h",
             marker_color="#2f6db5",
@@ -186,15 +186,15 @@ def _sections(found: Report, charts: _Charts) -> list[str]:
             ("at ms", "ms", "before", "after", "what the host did"),
             [
                 (text.ms(gap.begin_ns), text.ms(gap.duration_ns), gap.before, gap.after,
-                 "; ".join(f"{place} {text.percent(share)} %" for place, share in gap.host) or "not sampled")
+                 "; ".join(f"{location} {text.percent(share)} %" for location, share in gap.host) or "not sampled")
                 for gap in found.gaps
             ],
             range(2),
         ),
     ]  # fmt: skip
-    waits = [(row.place, str(row.count), text.ms(row.total_ns)) for row in found.waits]
+    waits = [(row.location, str(row.count), text.ms(row.total_ns)) for row in found.waits]
     copies = [
-        (row.place, row.name, str(row.count), f"{row.bytes / _MB:.2f}", text.ms(row.total_ns))
+        (row.location, row.name, str(row.count), f"{row.bytes / _MB:.2f}", text.ms(row.total_ns))
         for row in found.copies
     ]
     fusion = [
@@ -264,24 +264,24 @@ def workbook(found: Report, path: Path) -> None:
         "recommendations": (
             ("fault", "line", "gain ms", "share", "change", "evidence"),
             [
-                (r.fault, r.place, r.gain_ns / 1e6, r.share, r.change, "; ".join(r.evidence))
+                (r.fault, r.location, r.gain_ns / 1e6, r.share, r.change, "; ".join(r.evidence))
                 for r in found.recommendations
             ],
         ),
         "kernels": (
             ("kernel", "operator", "core", "runs", "ms", "share", "line"),
             [
-                (r.name, r.operator, r.core, r.runs, r.total_ns / 1e6, r.share, r.place)
+                (r.name, r.operator, r.core, r.runs, r.total_ns / 1e6, r.share, r.location)
                 for r in found.operators
             ],
         ),
         "waits": (
             ("line", "waits", "ms"),
-            [(r.place, r.count, r.total_ns / 1e6) for r in found.waits],
+            [(r.location, r.count, r.total_ns / 1e6) for r in found.waits],
         ),
         "copies": (
             ("line", "kind", "copies", "bytes", "ms"),
-            [(r.place, r.name, r.count, r.bytes, r.total_ns / 1e6) for r in found.copies],
+            [(r.location, r.name, r.count, r.bytes, r.total_ns / 1e6) for r in found.copies],
         ),
     }
     with xlsxwriter.Workbook(str(path)) as book:

@@ -25,7 +25,7 @@ class ReportError(ValueError):
     """A folder that is no recording, or a damaged one; the text names it and says what to do."""
 
 
-def place_of(stack: tuple[str, ...]) -> str:
+def location_of(stack: tuple[str, ...]) -> str:
     """The innermost line of the program itself, not of an installed package; empty if there is none."""
     own = (line for line in stack if _LIBRARIES not in line)
     return next(own, stack[0] if stack else "")
@@ -57,9 +57,9 @@ class Work:
         return self.end - self.begin
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The program's line that launched it."""
-        return place_of(self.stack)
+        return location_of(self.stack)
 
 
 @dataclass(frozen=True)
@@ -72,9 +72,9 @@ class Wait:
     stack: tuple[str, ...]
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The program's line that waited."""
-        return place_of(self.stack)
+        return location_of(self.stack)
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,9 @@ class Copy:
     stack: tuple[str, ...]
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The program's line that copied."""
-        return place_of(self.stack)
+        return location_of(self.stack)
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ def _json(path: Path) -> Any:  # noqa: ANN401 - what JSON holds
 
 
 @dataclass
-class _Lines:
+class _Slices:
     """The content of :data:`lines.FILE`."""
 
     content: dict[str, Any]
@@ -245,12 +245,12 @@ class _Lines:
         ]
 
 
-def _read_lines(folder: Path) -> _Lines | None:
+def _read_lines(folder: Path) -> _Slices | None:
     path = folder / lines.FILE
     if not path.exists():
         return None
     try:
-        return _Lines(_json(path))
+        return _Slices(_json(path))
     except (KeyError, TypeError, ValueError, IndexError):
         raise ReportError(f"{path}: is damaged; record the run again") from None
 
@@ -259,10 +259,10 @@ def _stack_of(text: str) -> tuple[str, ...]:
     """The lines of an operator's "Call stack", where functions have their first lines."""
     found = []
     for frame in text.split(";"):
-        place, bracket, rest = frame.strip().partition("(")
+        location, bracket, rest = frame.strip().partition("(")
         number, closed, _ = rest.partition(")")
-        if bracket and closed and number.isdigit() and place.endswith(".py"):
-            found.append(f"{place}:{number}")
+        if bracket and closed and number.isdigit() and location.endswith(".py"):
+            found.append(f"{location}:{number}")
     return tuple(
         line for line in found if not line.startswith(("torch/", "torch_npu/", "threading.py"))
     )
@@ -279,7 +279,7 @@ class _Trace:
             if row.get("Stream ID") and row.get("Start Time(us)")
         }
 
-    def works(self, known: _Lines | None) -> list[Work]:
+    def works(self, known: _Slices | None) -> list[Work]:
         operators = {
             (e["pid"], e["tid"], e["ts"]): e for e in self.events if e.get("cat") == "cpu_op"
         }

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import prod
 
 from torch_npu.profiler.reporting.limits import Limits
-from torch_npu.profiler.reporting.run import Run, Work, place_of
+from torch_npu.profiler.reporting.run import Run, Work, location_of
 
 _BYTES = {
     "FLOAT": 4, "FLOAT32": 4, "FLOAT16": 2, "BF16": 2, "DT_BF16": 2, "BFLOAT16": 2, "DOUBLE": 8, "INT64": 8,
@@ -25,7 +25,7 @@ class OperatorRow:
     runs: int
     total_ns: int
     share: float
-    place: str
+    location: str
 
 
 @dataclass(frozen=True)
@@ -78,11 +78,11 @@ def operators(run: Run) -> list[OperatorRow]:
     rows = []
     for (name, core, operator), works in groups.items():
         spent = sum(work.duration for work in works)
-        by_place: dict[str, int] = defaultdict(int)
+        by_position: dict[str, int] = defaultdict(int)
         for work in works:
-            by_place[work.place] += work.duration
-        place = max(by_place, key=by_place.__getitem__)
-        rows.append(OperatorRow(name, core, operator, len(works), spent, spent / total, place))
+            by_position[work.location] += work.duration
+        location = max(by_position, key=by_position.__getitem__)
+        rows.append(OperatorRow(name, core, operator, len(works), spent, spent / total, location))
     return sorted(rows, key=lambda row: -row.total_ns)
 
 
@@ -92,9 +92,11 @@ def gaps(run: Run) -> list[Gap]:
     for begin, end in sorted(run.gaps, key=lambda gap: gap[0] - gap[1])[:_LISTED_GAPS]:
         spent: dict[str, int] = defaultdict(int)
         for sample, duration in run.samples_of_main(begin, end):
-            spent[place_of(sample.stack) or "outside of the program"] += duration
+            spent[location_of(sample.stack) or "outside of the program"] += duration
         total = sum(spent.values()) or 1
-        host = sorted(((place, ns / total) for place, ns in spent.items()), key=lambda x: -x[1])
+        host = sorted(
+            ((location, ns / total) for location, ns in spent.items()), key=lambda x: -x[1]
+        )
         before = next((w.name for w in reversed(run.works) if w.end <= begin), "the beginning")
         after = next((w.name for w in run.works if w.begin >= end), "the end")
         found.append(Gap(begin - run.begin, end - begin, before, after, tuple(host[:3])))

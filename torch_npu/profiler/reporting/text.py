@@ -31,7 +31,7 @@ def _table(
 
 
 def _advice(number: int, item: Recommendation) -> list[str]:
-    lines = [f"{number}. {item.fault}" + (f" at {item.place}" if item.place else "")]
+    lines = [f"{number}. {item.fault}" + (f" at {item.location}" if item.location else "")]
     lines += [f"     {item.line}"] if item.line else []
     lines += [f"   evidence: {fact}" for fact in item.evidence]
     gain = f"{ms(item.gain_ns)} ms, {percent(item.share)} % of the recording"
@@ -41,7 +41,7 @@ def _advice(number: int, item: Recommendation) -> list[str]:
 def operator_rows(found: Report) -> list[tuple[str, ...]]:
     """Cells of the table of operators."""
     return [
-        (row.name, row.operator, row.core, str(row.runs), ms(row.total_ns), percent(row.share), row.place)
+        (row.name, row.operator, row.core, str(row.runs), ms(row.total_ns), percent(row.share), row.location)
         for row in found.operators
     ]  # fmt: skip
 
@@ -69,7 +69,7 @@ def text(found: Report) -> str:
         ("at ms", "ms", "before", "after", "what the host did"),
         [
             (ms(gap.begin_ns), ms(gap.duration_ns), gap.before, gap.after,
-             "; ".join(f"{place} {percent(share)} %" for place, share in gap.host) or "not sampled")
+             "; ".join(f"{location} {percent(share)} %" for location, share in gap.host) or "not sampled")
             for gap in found.gaps
         ],
         range(2),
@@ -77,14 +77,14 @@ def text(found: Report) -> str:
     lines += _table(
         "waits of the host",
         ("line", "waits", "ms"),
-        [(row.place, str(row.count), ms(row.total_ns)) for row in found.waits],
+        [(row.location, str(row.count), ms(row.total_ns)) for row in found.waits],
         range(1, 3),
     )
     lines += _table(
         "copies between host and device",
         ("line", "kind", "copies", "MiB", "ms"),
         [
-            (row.place, row.name, str(row.count), f"{row.bytes / _MB:.2f}", ms(row.total_ns))
+            (row.location, row.name, str(row.count), f"{row.bytes / _MB:.2f}", ms(row.total_ns))
             for row in found.copies
         ],
         range(2, 5),

@@ -66,7 +66,7 @@ def _of_cuda(dotted: str) -> Answer | None:
     while owner not in MODULES:
         owner = owner.rpartition(".")[0]
     if owner == dotted:  # a module itself, such as in `amp = torch.cuda.amp`
-        homes = [place for place in MODULES[owner] if exists(place)]
+        homes = [location for location in MODULES[owner] if exists(location)]
         return (Status.SAME, "its names are looked up one by one") if homes else None
     name, *attributes = dotted[len(owner) + 1 :].split(".")
     found = counterpart(f"{owner}.{name}")

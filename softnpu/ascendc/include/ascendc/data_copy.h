@@ -21,92 +21,92 @@ using softnpu::kernel::kBlockBytes;
 
 inline CopyInstruction instruction(const char* name, softnpu::kernel::Pipe pipe, uint32_t element_bytes,
                                    const std::source_location& where) {
-  auto made = softnpu::kernel::make_instruction<CopyInstruction>(name, pipe, &softnpu::kernel::execute_copy,
-                                                                 &softnpu::kernel::touch_copy, where);
-  made.element_bytes = element_bytes;
-  return made;
+  auto result = softnpu::kernel::make_instruction<CopyInstruction>(name, pipe, &softnpu::kernel::execute_copy,
+                                                                   &softnpu::kernel::touch_copy, where);
+  result.element_bytes = element_bytes;
+  return result;
 }
 
 template <typename T>
 CopyInstruction between(const char* name, const LocalTensor<T>& to, const GlobalTensor<T>& from,
                         const std::source_location& where) {
-  CopyInstruction made = instruction(name, softnpu::kernel::Pipe::kMte2, sizeof(T), where);
-  made.destination = to.memory();
-  made.source = from.memory();
-  made.is_global_source = true;
-  return made;
+  CopyInstruction result = instruction(name, softnpu::kernel::Pipe::kMte2, sizeof(T), where);
+  result.destination = to.memory();
+  result.source = from.memory();
+  result.is_global_source = true;
+  return result;
 }
 template <typename T>
 CopyInstruction between(const char* name, const GlobalTensor<T>& to, const LocalTensor<T>& from,
                         const std::source_location& where) {
   if (from.GetPosition() == TPosition::CO1) softnpu::kernel::fail("DataCopy from CO1: use Fixpipe", where);
-  CopyInstruction made = instruction(name, softnpu::kernel::Pipe::kMte3, sizeof(T), where);
-  made.destination = to.memory();
-  made.source = from.memory();
-  made.is_global_destination = true;
-  made.buffer_bytes = to.buffer_bytes();
-  made.atomic = softnpu::kernel::current_block()->atomic;
-  return made;
+  CopyInstruction result = instruction(name, softnpu::kernel::Pipe::kMte3, sizeof(T), where);
+  result.destination = to.memory();
+  result.source = from.memory();
+  result.is_global_destination = true;
+  result.buffer_bytes = to.buffer_bytes();
+  result.atomic = softnpu::kernel::current_block()->atomic;
+  return result;
 }
 template <typename T>
 CopyInstruction between(const char* name, const LocalTensor<T>& to, const LocalTensor<T>& from,
                         const std::source_location& where) {
   if (from.GetPosition() == TPosition::CO1) softnpu::kernel::fail("DataCopy from CO1: use Fixpipe", where);
   const auto pipe = softnpu::kernel::local_copier(from.GetPosition(), to.GetPosition());
-  CopyInstruction made = instruction(name, pipe, sizeof(T), where);
-  made.destination = to.memory();
-  made.source = from.memory();
-  return made;
+  CopyInstruction result = instruction(name, pipe, sizeof(T), where);
+  result.destination = to.memory();
+  result.source = from.memory();
+  return result;
 }
 
 // Each of the following completes an instruction: bursts whose lengths and gaps are counted in blocks.
-inline void set_blocks(CopyInstruction* made, const DataCopyParams& params) {
-  made->bursts = params.blockCount;
-  made->burst_bytes = params.blockLen * kBlockBytes;
-  made->source_step = (uint64_t{params.blockLen} + params.srcStride) * kBlockBytes;
-  made->destination_step = (uint64_t{params.blockLen} + params.dstStride) * kBlockBytes;
-  made->most_bursts = 4095;
-  made->most_burst_bytes = 65535 * kBlockBytes;
+inline void set_blocks(CopyInstruction* result, const DataCopyParams& params) {
+  result->bursts = params.blockCount;
+  result->burst_bytes = params.blockLen * kBlockBytes;
+  result->source_step = (uint64_t{params.blockLen} + params.srcStride) * kBlockBytes;
+  result->destination_step = (uint64_t{params.blockLen} + params.dstStride) * kBlockBytes;
+  result->most_bursts = 4095;
+  result->most_burst_bytes = 65535 * kBlockBytes;
 }
 
 // `count` elements: whole blocks of them.
-inline void set_count(CopyInstruction* made, uint32_t count) {
-  made->bursts = 1;
-  made->count = count;
-  made->burst_bytes = static_cast<uint32_t>(uint64_t{count} * made->element_bytes / kBlockBytes * kBlockBytes);
-  made->most_bursts = 1;
-  made->most_burst_bytes = 65535 * kBlockBytes;
+inline void set_count(CopyInstruction* result, uint32_t count) {
+  result->bursts = 1;
+  result->count = count;
+  result->burst_bytes = static_cast<uint32_t>(uint64_t{count} * result->element_bytes / kBlockBytes * kBlockBytes);
+  result->most_bursts = 1;
+  result->most_burst_bytes = 65535 * kBlockBytes;
 }
 
 constexpr uint64_t blocks_up(uint64_t bytes) { return (bytes + kBlockBytes - 1) / kBlockBytes * kBlockBytes; }
 
 // Bursts of any number of bytes, each of which begins and ends a block in local memory.
 template <typename Params>
-void set_bytes(CopyInstruction* made, const Params& params) {
-  made->bursts = params.blockCount;
-  made->burst_bytes = params.blockLen;
-  made->most_bursts = 4095;
-  made->most_burst_bytes = sizeof(params.blockLen) == 2 ? 65535 : (1 << 21) - 1;
+void set_bytes(CopyInstruction* result, const Params& params) {
+  result->bursts = params.blockCount;
+  result->burst_bytes = params.blockLen;
+  result->most_bursts = 4095;
+  result->most_burst_bytes = sizeof(params.blockLen) == 2 ? 65535 : (1 << 21) - 1;
 }
 template <typename Params, typename Padding, typename Value>
-void set_padded(CopyInstruction* made, const Params& params, const Padding& padding, const Value& value) {
-  set_bytes(made, params);
+void set_padded(CopyInstruction* result, const Params& params, const Padding& padding, const Value& value) {
+  set_bytes(result, params);
   if (padding.isPad) {
-    made->left_bytes = padding.leftPadding * made->element_bytes;
-    made->right_bytes = padding.rightPadding * made->element_bytes;
-    std::memcpy(&made->value, &value, std::min(sizeof(value), sizeof(made->value)));
+    result->left_bytes = padding.leftPadding * result->element_bytes;
+    result->right_bytes = padding.rightPadding * result->element_bytes;
+    std::memcpy(&result->value, &value, std::min(sizeof(value), sizeof(result->value)));
   }
-  made->padding = padding.isPad ? CopyInstruction::Padding::kValue : CopyInstruction::Padding::kFirst;
-  const uint64_t bytes = uint64_t{made->left_bytes} + params.blockLen + made->right_bytes;
-  made->fill_bytes = static_cast<uint32_t>(blocks_up(bytes) - bytes);
-  made->source_step = uint64_t{params.blockLen} + params.srcStride;
-  made->destination_step = blocks_up(bytes) + uint64_t{params.dstStride} * kBlockBytes;
+  result->padding = padding.isPad ? CopyInstruction::Padding::kValue : CopyInstruction::Padding::kFirst;
+  const uint64_t bytes = uint64_t{result->left_bytes} + params.blockLen + result->right_bytes;
+  result->fill_bytes = static_cast<uint32_t>(blocks_up(bytes) - bytes);
+  result->source_step = uint64_t{params.blockLen} + params.srcStride;
+  result->destination_step = blocks_up(bytes) + uint64_t{params.dstStride} * kBlockBytes;
 }
 template <typename Params>
-void set_unpadded(CopyInstruction* made, const Params& params) {
-  set_bytes(made, params);
-  made->source_step = blocks_up(params.blockLen) + uint64_t{params.srcStride} * kBlockBytes;
-  made->destination_step = uint64_t{params.blockLen} + params.dstStride;
+void set_unpadded(CopyInstruction* result, const Params& params) {
+  set_bytes(result, params);
+  result->source_step = blocks_up(params.blockLen) + uint64_t{params.srcStride} * kBlockBytes;
+  result->destination_step = uint64_t{params.blockLen} + params.dstStride;
 }
 
 }  // namespace copying
@@ -115,45 +115,45 @@ void set_unpadded(CopyInstruction* made, const Params& params) {
 template <typename T>
 void DataCopy(const LocalTensor<T>& to, const GlobalTensor<T>& from, uint32_t count,
               const std::source_location& where = std::source_location::current()) {
-  auto made = copying::between("DataCopy", to, from, where);
-  copying::set_count(&made, count);
-  softnpu::kernel::issue(made);
+  auto result = copying::between("DataCopy", to, from, where);
+  copying::set_count(&result, count);
+  softnpu::kernel::issue(result);
 }
 template <typename T>
 void DataCopy(const GlobalTensor<T>& to, const LocalTensor<T>& from, uint32_t count,
               const std::source_location& where = std::source_location::current()) {
-  auto made = copying::between("DataCopy", to, from, where);
-  copying::set_count(&made, count);
-  softnpu::kernel::issue(made);
+  auto result = copying::between("DataCopy", to, from, where);
+  copying::set_count(&result, count);
+  softnpu::kernel::issue(result);
 }
 template <typename T>
 void DataCopy(const LocalTensor<T>& to, const LocalTensor<T>& from, uint32_t count,
               const std::source_location& where = std::source_location::current()) {
-  auto made = copying::between("DataCopy", to, from, where);
-  copying::set_count(&made, count);
-  softnpu::kernel::issue(made);
+  auto result = copying::between("DataCopy", to, from, where);
+  copying::set_count(&result, count);
+  softnpu::kernel::issue(result);
 }
 
 template <typename T>
 void DataCopy(const LocalTensor<T>& to, const GlobalTensor<T>& from, const DataCopyParams& params,
               const std::source_location& where = std::source_location::current()) {
-  auto made = copying::between("DataCopy", to, from, where);
-  copying::set_blocks(&made, params);
-  softnpu::kernel::issue(made);
+  auto result = copying::between("DataCopy", to, from, where);
+  copying::set_blocks(&result, params);
+  softnpu::kernel::issue(result);
 }
 template <typename T>
 void DataCopy(const GlobalTensor<T>& to, const LocalTensor<T>& from, const DataCopyParams& params,
               const std::source_location& where = std::source_location::current()) {
-  auto made = copying::between("DataCopy", to, from, where);
-  copying::set_blocks(&made, params);
-  softnpu::kernel::issue(made);
+  auto result = copying::between("DataCopy", to, from, where);
+  copying::set_blocks(&result, params);
+  softnpu::kernel::issue(result);
 }
 template <typename T>
 void DataCopy(const LocalTensor<T>& to, const LocalTensor<T>& from, const DataCopyParams& params,
               const std::source_location& where = std::source_location::current()) {
-  auto made = copying::between("DataCopy", to, from, where);
-  copying::set_blocks(&made, params);
-  softnpu::kernel::issue(made);
+  auto result = copying::between("DataCopy", to, from, where);
+  copying::set_blocks(&result, params);
+  softnpu::kernel::issue(result);
 }
 
 // Each burst fills whole blocks of local memory: padding, its bytes, padding. Bytes behind the right padding, and all
@@ -162,32 +162,32 @@ template <typename T>
 void DataCopyPad(const LocalTensor<T>& to, const GlobalTensor<T>& from, const DataCopyParams& params,
                  const DataCopyPadParams& padding,
                  const std::source_location& where = std::source_location::current()) {
-  auto made = copying::between("DataCopyPad", to, from, where);
-  copying::set_padded(&made, params, padding, padding.paddingValue);
-  softnpu::kernel::issue(made);
+  auto result = copying::between("DataCopyPad", to, from, where);
+  copying::set_padded(&result, params, padding, padding.paddingValue);
+  softnpu::kernel::issue(result);
 }
 template <typename T>
 void DataCopyPad(const LocalTensor<T>& to, const GlobalTensor<T>& from, const DataCopyExtParams& params,
                  const DataCopyPadExtParams<T>& padding,
                  const std::source_location& where = std::source_location::current()) {
-  auto made = copying::between("DataCopyPad", to, from, where);
-  copying::set_padded(&made, params, padding, padding.paddingValue);
-  softnpu::kernel::issue(made);
+  auto result = copying::between("DataCopyPad", to, from, where);
+  copying::set_padded(&result, params, padding, padding.paddingValue);
+  softnpu::kernel::issue(result);
 }
 // Each burst begins a block of local memory.
 template <typename T>
 void DataCopyPad(const GlobalTensor<T>& to, const LocalTensor<T>& from, const DataCopyParams& params,
                  const std::source_location& where = std::source_location::current()) {
-  auto made = copying::between("DataCopyPad", to, from, where);
-  copying::set_unpadded(&made, params);
-  softnpu::kernel::issue(made);
+  auto result = copying::between("DataCopyPad", to, from, where);
+  copying::set_unpadded(&result, params);
+  softnpu::kernel::issue(result);
 }
 template <typename T>
 void DataCopyPad(const GlobalTensor<T>& to, const LocalTensor<T>& from, const DataCopyExtParams& params,
                  const std::source_location& where = std::source_location::current()) {
-  auto made = copying::between("DataCopyPad", to, from, where);
-  copying::set_unpadded(&made, params);
-  softnpu::kernel::issue(made);
+  auto result = copying::between("DataCopyPad", to, from, where);
+  copying::set_unpadded(&result, params);
+  softnpu::kernel::issue(result);
 }
 
 namespace copying {
@@ -197,19 +197,19 @@ softnpu::kernel::MaskedCopyInstruction masked(const LocalTensor<T>& to, const Lo
                                               const softnpu::kernel::RepeatMask& mask, uint32_t repeats,
                                               const CopyRepeatParams& params, const std::source_location& where) {
   static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Copy: elements of 2 or 4 bytes");
-  auto made = softnpu::kernel::make_instruction<softnpu::kernel::MaskedCopyInstruction>(
+  auto result = softnpu::kernel::make_instruction<softnpu::kernel::MaskedCopyInstruction>(
       "Copy", softnpu::kernel::Pipe::kV, &softnpu::kernel::execute_masked_copy, &softnpu::kernel::touch_masked_copy,
       where);
-  made.destination = to.memory();
-  made.source = from.memory();
-  made.mask = mask;
-  made.element_bytes = sizeof(T);
-  made.repeats = inner::repeats_of_call(repeats);
-  made.destination_stride = params.dstStride;
-  made.source_stride = params.srcStride;
-  made.destination_repeat = params.dstRepeatSize;
-  made.source_repeat = params.srcRepeatSize;
-  return made;
+  result.destination = to.memory();
+  result.source = from.memory();
+  result.mask = mask;
+  result.element_bytes = sizeof(T);
+  result.repeats = inner::repeats_of_call(repeats);
+  result.destination_stride = params.dstStride;
+  result.source_stride = params.srcStride;
+  result.destination_repeat = params.dstRepeatSize;
+  result.source_repeat = params.srcRepeatSize;
+  return result;
 }
 
 }  // namespace copying

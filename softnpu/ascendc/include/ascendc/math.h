@@ -20,15 +20,15 @@ softnpu::kernel::MathInstruction instruction(const char* name, Function function
                                              const LocalTensor<T>& from, double number, uint64_t count,
                                              const Where& where) {
   static_assert(std::is_same_v<T, half> || std::is_same_v<T, float>, "this function is of half or float");
-  auto made = softnpu::kernel::make_instruction<softnpu::kernel::MathInstruction>(
+  auto result = softnpu::kernel::make_instruction<softnpu::kernel::MathInstruction>(
       name, softnpu::kernel::Pipe::kV, &softnpu::kernel::execute_math, &softnpu::kernel::touch_math, where);
-  made.destination = to.memory();
-  made.source = from.memory();
-  made.number = number;
-  made.count = count;
-  made.function = function;
-  made.type = softnpu::kernel::data_type_of<T>();
-  return made;
+  result.destination = to.memory();
+  result.source = from.memory();
+  result.number = number;
+  result.count = count;
+  result.function = function;
+  result.type = softnpu::kernel::data_type_of<T>();
+  return result;
 }
 
 template <typename T>
@@ -100,9 +100,9 @@ void ClampMin(const LocalTensor<T>& to, const LocalTensor<T>& from, std::type_id
 template <typename T, bool reuses_source = false>
 void Fmod(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<T>& divisor, uint32_t count,
           const computing::Where& where = computing::Where::current()) {
-  auto made = computing::instruction("Fmod", computing::Function::kFmod, to, from, 0, count, where);
-  made.other = divisor.memory();
-  softnpu::kernel::issue(made);
+  auto result = computing::instruction("Fmod", computing::Function::kFmod, to, from, 0, count, where);
+  result.other = divisor.memory();
+  softnpu::kernel::issue(result);
 }
 
 }  // namespace AscendC

@@ -52,19 +52,19 @@ struct IsSameType {
 template <typename From, typename To, auto mode>
 To ScalarCast(From value) {
   using Mode = decltype(mode);
-  const auto wide = static_cast<double>(static_cast<float>(value));
-  double rounded = wide;
+  const auto widened = static_cast<double>(static_cast<float>(value));
+  double rounded = widened;
   if constexpr (std::is_integral_v<To>) {
     if constexpr (mode == Mode::CAST_FLOOR)
-      rounded = std::floor(wide);
+      rounded = std::floor(widened);
     else if constexpr (mode == Mode::CAST_CEIL)
-      rounded = std::ceil(wide);
+      rounded = std::ceil(widened);
     else if constexpr (mode == Mode::CAST_ROUND)
-      rounded = std::round(wide);
+      rounded = std::round(widened);
     else if constexpr (mode == Mode::CAST_TRUNC)
-      rounded = std::trunc(wide);
+      rounded = std::trunc(widened);
     else
-      rounded = std::nearbyint(wide);
+      rounded = std::nearbyint(widened);
     if (rounded != rounded) return 0;
     if (rounded <= static_cast<double>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
     if (rounded >= static_cast<double>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();

@@ -15,9 +15,9 @@ class bfloat16_t {
   requires std::is_arithmetic_v<T> || std::is_same_v<T, half> bfloat16_t(T value)
       : bits_(round(static_cast<float>(value))) {}  // implicit, as the compiler's own type is
   operator float() const {
-    const std::uint32_t wide = std::uint32_t{bits_} << 16;
+    const std::uint32_t widened = std::uint32_t{bits_} << 16;
     float value;
-    std::memcpy(&value, &wide, sizeof(value));
+    std::memcpy(&value, &widened, sizeof(value));
     return value;
   }
 

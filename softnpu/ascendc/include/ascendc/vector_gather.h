@@ -37,53 +37,53 @@ void gather(const LocalTensor<T>& dense, const LocalTensor<T>& spread, const Loc
             uint32_t base, const softnpu::kernel::RepeatMask& mask, uint32_t repeats, uint32_t dense_repeat,
             const Where& where) {
   static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Gather: elements of 2 or 4 bytes");
-  auto made = softnpu::kernel::make_instruction<softnpu::kernel::GatherInstruction>(
+  auto result = softnpu::kernel::make_instruction<softnpu::kernel::GatherInstruction>(
       "Gather", softnpu::kernel::Pipe::kV, &softnpu::kernel::execute_gather, &softnpu::kernel::touch_gather, where);
-  made.touch_reads = true;
-  made.dense = dense.memory();
-  made.spread = spread.memory();
-  made.offsets = offsets.memory();
-  made.base = base;
-  made.mask = mask;
-  made.repeats = repeats;
-  made.dense_repeat = dense_repeat;
-  made.element_bytes = sizeof(T);
-  softnpu::kernel::issue(made);
+  result.touch_reads = true;
+  result.dense = dense.memory();
+  result.spread = spread.memory();
+  result.offsets = offsets.memory();
+  result.base = base;
+  result.mask = mask;
+  result.repeats = repeats;
+  result.dense_repeat = dense_repeat;
+  result.element_bytes = sizeof(T);
+  softnpu::kernel::issue(result);
 }
 
 template <typename T>
 softnpu::kernel::GatherMaskInstruction masked(const LocalTensor<T>& to, const LocalTensor<T>& from, bool counts,
                                               uint32_t mask, const GatherMaskParams& params, const Where& where) {
   static_assert(sizeof(T) == 2 || sizeof(T) == 4, "GatherMask: elements of 2 or 4 bytes");
-  auto made = softnpu::kernel::make_instruction<softnpu::kernel::GatherMaskInstruction>(
+  auto result = softnpu::kernel::make_instruction<softnpu::kernel::GatherMaskInstruction>(
       "GatherMask", softnpu::kernel::Pipe::kV, &softnpu::kernel::execute_gather_mask,
       &softnpu::kernel::touch_gather_mask, where);
-  made.destination = to.memory();
-  made.source = from.memory();
-  made.elements = counts ? mask : 256 / sizeof(T);
-  made.repeats = params.repeatTimes;
-  made.source_stride = params.src0BlockStride;
-  made.source_repeat = params.src0RepeatStride;
-  made.pattern_repeat = params.src1RepeatStride;
-  made.element_bytes = sizeof(T);
-  return made;
+  result.destination = to.memory();
+  result.source = from.memory();
+  result.elements = counts ? mask : 256 / sizeof(T);
+  result.repeats = params.repeatTimes;
+  result.source_stride = params.src0BlockStride;
+  result.source_repeat = params.src0RepeatStride;
+  result.pattern_repeat = params.src1RepeatStride;
+  result.element_bytes = sizeof(T);
+  return result;
 }
 
 template <typename T>
 void progression(const char* name, const LocalTensor<T>& to, T first, T step, const softnpu::kernel::RepeatMask& mask,
                  uint32_t repeats, uint32_t stride, uint32_t repeat, const Where& where) {
-  auto made = softnpu::kernel::make_instruction<softnpu::kernel::ProgressionInstruction>(
+  auto result = softnpu::kernel::make_instruction<softnpu::kernel::ProgressionInstruction>(
       name, softnpu::kernel::Pipe::kV, &softnpu::kernel::execute_progression, &softnpu::kernel::touch_progression,
       where);
-  made.destination = to.memory();
-  made.first = static_cast<double>(first);
-  made.step = static_cast<double>(step);
-  made.mask = mask;
-  made.repeats = repeats;
-  made.destination_stride = stride;
-  made.destination_repeat = repeat;
-  made.type = softnpu::kernel::data_type_of<T>();
-  softnpu::kernel::issue(made);
+  result.destination = to.memory();
+  result.first = static_cast<double>(first);
+  result.step = static_cast<double>(step);
+  result.mask = mask;
+  result.repeats = repeats;
+  result.destination_stride = stride;
+  result.destination_repeat = repeat;
+  result.type = softnpu::kernel::data_type_of<T>();
+  softnpu::kernel::issue(result);
 }
 
 }  // namespace gathering
@@ -109,11 +109,11 @@ template <typename T>
 void GatherMask(const LocalTensor<T>& to, const LocalTensor<T>& from, uint8_t pattern, bool counts, uint32_t mask,
                 const GatherMaskParams& params, uint64_t& gathered,
                 const gathering::Where& where = gathering::Where::current()) {
-  auto made = gathering::masked(to, from, counts, mask, params, where);
+  auto result = gathering::masked(to, from, counts, mask, params, where);
   if (pattern < 1 || pattern > 7) softnpu::kernel::fail("GatherMask: the pattern must be 1 to 7", where);
-  made.fixed = pattern;
-  gathered = softnpu::kernel::gathered_by(made);
-  softnpu::kernel::issue(made);
+  result.fixed = pattern;
+  gathered = softnpu::kernel::gathered_by(result);
+  softnpu::kernel::issue(result);
 }
 // `pattern`: bit i of a repeat chooses its element i. The scalar unit waits for the number.
 template <typename T, typename U>
@@ -122,11 +122,11 @@ void GatherMask(const LocalTensor<T>& to, const LocalTensor<T>& from, const Loca
                 const gathering::Where& where = gathering::Where::current()) {
   static_assert(sizeof(U) == sizeof(T) && std::is_unsigned_v<U>,
                 "GatherMask: the pattern is of unsigned elements as wide as the source's");
-  auto made = gathering::masked(to, from, counts, mask, params, where);
-  made.touch_reads = true;
-  made.pattern = pattern.memory();
-  made.gathered = &gathered;
-  softnpu::kernel::issue(made);
+  auto result = gathering::masked(to, from, counts, mask, params, where);
+  result.touch_reads = true;
+  result.pattern = pattern.memory();
+  result.gathered = &gathered;
+  softnpu::kernel::issue(result);
   softnpu::kernel::barrier(softnpu::kernel::kAllPipes, where);
 }
 
@@ -135,16 +135,16 @@ template <typename T>
 void Brcb(const LocalTensor<T>& to, const LocalTensor<T>& from, uint32_t repeats, const BrcbRepeatParams& params,
           const gathering::Where& where = gathering::Where::current()) {
   static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Brcb: elements of 2 or 4 bytes");
-  auto made = softnpu::kernel::make_instruction<softnpu::kernel::SpreadInstruction>(
+  auto result = softnpu::kernel::make_instruction<softnpu::kernel::SpreadInstruction>(
       "Brcb", softnpu::kernel::Pipe::kV, &softnpu::kernel::execute_spread, &softnpu::kernel::touch_spread, where);
-  made.kind = softnpu::kernel::SpreadInstruction::Kind::kBlocks;
-  made.destination = to.memory();
-  made.source = from.memory();
-  made.repeats = inner::repeats_of_call(repeats);
-  made.destination_stride = params.dstBlkStride;
-  made.destination_repeat = params.dstRepStride;
-  made.element_bytes = sizeof(T);
-  softnpu::kernel::issue(made);
+  result.kind = softnpu::kernel::SpreadInstruction::Kind::kBlocks;
+  result.destination = to.memory();
+  result.source = from.memory();
+  result.repeats = inner::repeats_of_call(repeats);
+  result.destination_stride = params.dstBlkStride;
+  result.destination_repeat = params.dstRepStride;
+  result.element_bytes = sizeof(T);
+  softnpu::kernel::issue(result);
 }
 
 // Repeats dimension `axis`, which is 1 in `from_shape`, as often as `to_shape` says. Other dimensions are the same.
@@ -152,22 +152,22 @@ template <typename T, int32_t dimensions, int32_t axis, bool reuses_source = fal
 void BroadCast(const LocalTensor<T>& to, const LocalTensor<T>& from, const uint32_t* to_shape,
                const uint32_t* from_shape, const gathering::Where& where = gathering::Where::current()) {
   static_assert(axis >= 0 && axis < dimensions && dimensions <= 2, "BroadCast: 1 or 2 dimensions, one of them `axis`");
-  auto made = softnpu::kernel::make_instruction<softnpu::kernel::SpreadInstruction>(
+  auto result = softnpu::kernel::make_instruction<softnpu::kernel::SpreadInstruction>(
       "BroadCast", softnpu::kernel::Pipe::kV, &softnpu::kernel::execute_spread, &softnpu::kernel::touch_spread, where);
-  made.kind = softnpu::kernel::SpreadInstruction::Kind::kShape;
-  made.outer = 1;
-  made.inner = 1;
-  made.copies = to_shape[axis];
+  result.kind = softnpu::kernel::SpreadInstruction::Kind::kShape;
+  result.outer = 1;
+  result.inner = 1;
+  result.copies = to_shape[axis];
   for (int32_t i = 0; i < dimensions; ++i) {
     if (from_shape[i] != (i == axis ? 1 : to_shape[i]))
       softnpu::kernel::fail("BroadCast: the source's shape must be the destination's, and 1 at the axis", where);
-    if (i < axis) made.outer *= to_shape[i];
-    if (i > axis) made.inner *= to_shape[i];
+    if (i < axis) result.outer *= to_shape[i];
+    if (i > axis) result.inner *= to_shape[i];
   }
-  made.destination = to.memory();
-  made.source = from.memory();
-  made.element_bytes = sizeof(T);
-  softnpu::kernel::issue(made);
+  result.destination = to.memory();
+  result.source = from.memory();
+  result.element_bytes = sizeof(T);
+  softnpu::kernel::issue(result);
 }
 // `work` is not used.
 template <typename T, int32_t dimensions, int32_t axis, bool reuses_source = false>

@@ -36,18 +36,18 @@ ReduceInstruction instruction(const char* name, Operation operation, Span span, 
   static_assert(
       std::is_same_v<T, float> || std::is_same_v<T, half> || std::is_same_v<T, int32_t> || std::is_same_v<T, int16_t>,
       "reductions are of half, float, int16_t or int32_t");
-  auto made = softnpu::kernel::make_instruction<ReduceInstruction>(
+  auto created = softnpu::kernel::make_instruction<ReduceInstruction>(
       name, softnpu::kernel::Pipe::kV, &softnpu::kernel::execute_reduce, &softnpu::kernel::touch_reduce, where);
-  made.destination = to.memory();
-  made.source = from.memory();
-  made.mask = mask;
-  made.operation = operation;
-  made.span = span;
-  made.type = softnpu::kernel::data_type_of<T>();
-  made.source_stride = 1;
-  made.source_repeat = 8;
-  made.destination_repeat = 1;
-  return made;
+  created.destination = to.memory();
+  created.source = from.memory();
+  created.mask = mask;
+  created.operation = operation;
+  created.span = span;
+  created.type = softnpu::kernel::data_type_of<T>();
+  created.source_stride = 1;
+  created.source_repeat = 8;
+  created.destination_repeat = 1;
+  return created;
 }
 
 // One value of all repeats.
@@ -55,12 +55,12 @@ template <typename T>
 void all(const char* name, Operation operation, const LocalTensor<T>& to, const LocalTensor<T>& from,
          const LocalTensor<T>& work, const RepeatMask& mask, int32_t repeats, int32_t source_repeat, bool with_index,
          const std::source_location& where) {
-  ReduceInstruction made = instruction(name, operation, Span::kAll, to, from, mask, where);
-  made.work = work.memory();
-  made.repeats = static_cast<uint32_t>(repeats);
-  made.source_repeat = static_cast<uint32_t>(source_repeat);
-  made.result = with_index ? Result::kValueIndex : Result::kValue;
-  softnpu::kernel::issue(made);
+  ReduceInstruction created = instruction(name, operation, Span::kAll, to, from, mask, where);
+  created.work = work.memory();
+  created.repeats = static_cast<uint32_t>(repeats);
+  created.source_repeat = static_cast<uint32_t>(source_repeat);
+  created.result = with_index ? Result::kValueIndex : Result::kValue;
+  softnpu::kernel::issue(created);
 }
 
 // Values of each repeat.
@@ -68,14 +68,14 @@ template <typename T>
 void each(const char* name, Operation operation, Span span, const LocalTensor<T>& to, const LocalTensor<T>& from,
           const RepeatMask& mask, int32_t repeats, int32_t destination_repeat, int32_t source_stride,
           int32_t source_repeat, Result result, const std::source_location& where) {
-  ReduceInstruction made = instruction(name, operation, span, to, from, mask, where);
-  made.repeats = static_cast<uint32_t>(repeats);
-  made.most_repeats = 255;
-  made.destination_repeat = static_cast<uint32_t>(destination_repeat);
-  made.source_stride = static_cast<uint32_t>(source_stride);
-  made.source_repeat = static_cast<uint32_t>(source_repeat);
-  made.result = result;
-  softnpu::kernel::issue(made);
+  ReduceInstruction created = instruction(name, operation, span, to, from, mask, where);
+  created.repeats = static_cast<uint32_t>(repeats);
+  created.most_repeats = 255;
+  created.destination_repeat = static_cast<uint32_t>(destination_repeat);
+  created.source_stride = static_cast<uint32_t>(source_stride);
+  created.source_repeat = static_cast<uint32_t>(source_repeat);
+  created.result = result;
+  softnpu::kernel::issue(created);
 }
 
 constexpr Result result_of(ReduceOrder order) {
@@ -182,11 +182,11 @@ SOFTNPU_KERNEL_GROUPS(PairReduceSum, kSum, kPair)
 template <typename T>
 void Sum(const LocalTensor<T>& to, const LocalTensor<T>& from, const SumParams& params,
          const reducing::Where& where = reducing::Where::current()) {
-  auto made = reducing::instruction("Sum", reducing::Operation::kSum, reducing::Span::kRow, to, from, {}, where);
-  made.repeats = params.outter;
-  made.row_elements = params.n;
-  made.row_step = uint64_t{params.inner} * sizeof(T);
-  softnpu::kernel::issue(made);
+  auto created = reducing::instruction("Sum", reducing::Operation::kSum, reducing::Span::kRow, to, from, {}, where);
+  created.repeats = params.outter;
+  created.row_elements = params.n;
+  created.row_step = uint64_t{params.inner} * sizeof(T);
+  softnpu::kernel::issue(created);
 }
 // `work` is not used.
 template <typename T>

@@ -18,39 +18,39 @@ namespace inner {
 template <typename I>
 I of_vector(const VectorInstruction& plain, void (*execute)(const softnpu::kernel::Instruction&),
             void (*touch)(const softnpu::kernel::Instruction&, softnpu::kernel::Touches*)) {
-  I made{};
-  static_cast<VectorInstruction&>(made) = plain;
-  made.bytes = sizeof(I);
-  made.execute = execute;
-  made.touch = touch;
-  return made;
+  I result{};
+  static_cast<VectorInstruction&>(result) = plain;
+  result.bytes = sizeof(I);
+  result.execute = execute;
+  result.touch = touch;
+  return result;
 }
 
 // A tensor whose bits are read or written.
 template <typename U>
 VectorOperand bits_of(const LocalTensor<U>& tensor) {
-  VectorOperand made = operand(tensor);
-  made.type = softnpu::kernel::DataType::kBits;
-  return made;
+  VectorOperand result = operand(tensor);
+  result.type = softnpu::kernel::DataType::kBits;
+  return result;
 }
 
 template <typename U>
 softnpu::kernel::CompareInstruction comparison(const VectorInstruction& plain, const LocalTensor<U>& dst,
                                                CMPMODE mode) {
-  auto made = of_vector<softnpu::kernel::CompareInstruction>(plain, &softnpu::kernel::execute_compare,
-                                                             &softnpu::kernel::touch_compare);
-  made.destination = bits_of(dst);
-  made.comparison = static_cast<softnpu::kernel::Comparison>(mode);
-  return made;
+  auto result = of_vector<softnpu::kernel::CompareInstruction>(plain, &softnpu::kernel::execute_compare,
+                                                               &softnpu::kernel::touch_compare);
+  result.destination = bits_of(dst);
+  result.comparison = static_cast<softnpu::kernel::Comparison>(mode);
+  return result;
 }
 
 template <typename U>
 softnpu::kernel::SelectInstruction selection(const VectorInstruction& plain, const LocalTensor<U>& bits, SELMODE mode) {
-  auto made = of_vector<softnpu::kernel::SelectInstruction>(plain, &softnpu::kernel::execute_select,
-                                                            &softnpu::kernel::touch_select);
-  made.bits = bits_of(bits);
-  made.repeats_bits = mode == SELMODE::VSEL_CMPMASK_SPR;
-  return made;
+  auto result = of_vector<softnpu::kernel::SelectInstruction>(plain, &softnpu::kernel::execute_select,
+                                                              &softnpu::kernel::touch_select);
+  result.bits = bits_of(bits);
+  result.repeats_bits = mode == SELMODE::VSEL_CMPMASK_SPR;
+  return result;
 }
 
 // The destination and the first source of a choice, as those of an instruction with a scalar.
@@ -59,9 +59,9 @@ constexpr UnaryRepeatParams first_of(const BinaryRepeatParams& params) {
 }
 
 // Whole repeats of them.
-inline void issue_comparison(softnpu::kernel::CompareInstruction made, uint32_t count) {
-  made.fills_repeats = true;
-  issue_count(made, count);
+inline void issue_comparison(softnpu::kernel::CompareInstruction result, uint32_t count) {
+  result.fills_repeats = true;
+  issue_count(result, count);
 }
 
 }  // namespace inner

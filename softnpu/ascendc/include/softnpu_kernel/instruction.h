@@ -110,14 +110,14 @@ template <typename I>
 I make_instruction(const char* name, Pipe pipe, void (*execute)(const Instruction&),
                    void (*touch)(const Instruction&, Touches*), const std::source_location& where) {
   static_assert(std::is_base_of_v<Instruction, I> && std::is_trivially_copyable_v<I>);
-  I made{};
-  made.name = name;
-  made.pipe = pipe;
-  made.bytes = sizeof(made);
-  made.execute = execute;
-  made.touch = touch;
-  made.where = where;
-  return made;
+  I result{};
+  result.name = name;
+  result.pipe = pipe;
+  result.bytes = sizeof(result);
+  result.execute = execute;
+  result.touch = touch;
+  result.where = where;
+  return result;
 }
 
 }  // namespace softnpu::kernel

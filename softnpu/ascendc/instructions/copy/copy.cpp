@@ -96,15 +96,15 @@ void check(const CopyInstruction& copy, Touches* touches) {
 // Bursts that follow each other on both sides are one, but within local memory, where a burst may read what the one
 // before has written.
 CopyInstruction merged(const CopyInstruction& copy) {
-  CopyInstruction made = copy;
+  CopyInstruction result = copy;
   const uint64_t bytes = uint64_t{copy.bursts} * copy.burst_bytes;
   const bool is_dense = copy.is_global_source != copy.is_global_destination && copy.source_step == copy.burst_bytes &&
                         copy.destination_step == copy.burst_bytes &&
                         copy.left_bytes + copy.right_bytes + copy.fill_bytes == 0;
-  if (copy.bursts <= 1 || !is_dense || bytes > std::numeric_limits<uint32_t>::max()) return made;
-  made.bursts = 1;
-  made.burst_bytes = static_cast<uint32_t>(bytes);
-  return made;
+  if (copy.bursts <= 1 || !is_dense || bytes > std::numeric_limits<uint32_t>::max()) return result;
+  result.bursts = 1;
+  result.burst_bytes = static_cast<uint32_t>(bytes);
+  return result;
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ void for_elements(const GatherInstruction& gather, const Move& move) {
   }
 }
 
-char* place_of(const GatherInstruction& gather, const char* offset) {
+char* location_of(const GatherInstruction& gather, const char* offset) {
   uint32_t bytes;
   std::memcpy(&bytes, offset, sizeof(bytes));
   return static_cast<char*>(gather.spread.address) + (uint64_t{gather.base} + bytes);
@@ -46,7 +46,7 @@ void move_all(const GatherInstruction& gather) {
     return;
   }
   for_elements(gather,
-               [&](char* dense, const char* offset) { std::memcpy(dense, place_of(gather, offset), sizeof(T)); });
+               [&](char* dense, const char* offset) { std::memcpy(dense, location_of(gather, offset), sizeof(T)); });
 }
 
 }  // namespace
@@ -69,9 +69,10 @@ void touch_gather(const Instruction& instruction, Touches* touches) {
   bool is_odd = false;
   for_elements(gather, [&](char* dense, const char* offset) {
     touches->read(offset, sizeof(uint32_t));
-    char* place = place_of(gather, offset);
-    is_odd = is_odd || static_cast<uint64_t>(place - static_cast<char*>(gather.spread.address)) % gather.element_bytes;
-    touches->read(place, gather.element_bytes);
+    char* location = location_of(gather, offset);
+    is_odd =
+        is_odd || static_cast<uint64_t>(location - static_cast<char*>(gather.spread.address)) % gather.element_bytes;
+    touches->read(location, gather.element_bytes);
     touches->write(dense, gather.element_bytes);
   });
   if (is_odd) touches->misuse("gather: an offset in bytes is no multiple of the element's size");

@@ -21,7 +21,7 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr size_t kPiece = 64;
+constexpr size_t kChunk = 64;
 
 using Doubles = hn::ScalableTag<double>;
 using Function = MathInstruction::Function;
@@ -50,7 +50,7 @@ struct Trunc {
 template <typename F>
 void by_vectors(double* x, double) {
   const size_t lanes = hn::Lanes(Doubles());
-  for (size_t i = 0; i < kPiece; i += lanes) hn::StoreU(F::of(hn::LoadU(Doubles(), x + i)), Doubles(), x + i);
+  for (size_t i = 0; i < kChunk; i += lanes) hn::StoreU(F::of(hn::LoadU(Doubles(), x + i)), Doubles(), x + i);
 }
 
 // The operators' function of float64.
@@ -58,21 +58,21 @@ template <MapOp op>
 void by_operator(double* x, double) {
   static const MapKernel kernel = math_kernel(op, ComputeType::kF64);
   const void* in = x;
-  kernel(x, &in, kPiece, nullptr);
+  kernel(x, &in, kChunk, nullptr);
 }
 
-void power_piece(double* x, double y) {
-  for (size_t i = 0; i < kPiece; ++i) x[i] = std::pow(x[i], y);
+void power_block(double* x, double y) {
+  for (size_t i = 0; i < kChunk; ++i) x[i] = std::pow(x[i], y);
 }
 // NaN stays.
-void clamp_max_piece(double* x, double y) {
-  for (size_t i = 0; i < kPiece; ++i) x[i] = x[i] > y ? y : x[i];
+void clamp_max_block(double* x, double y) {
+  for (size_t i = 0; i < kChunk; ++i) x[i] = x[i] > y ? y : x[i];
 }
-void clamp_min_piece(double* x, double y) {
-  for (size_t i = 0; i < kPiece; ++i) x[i] = x[i] < y ? y : x[i];
+void clamp_min_block(double* x, double y) {
+  for (size_t i = 0; i < kChunk; ++i) x[i] = x[i] < y ? y : x[i];
 }
 
-Piece piece_for(Function function) {
+Piece block_function_for(Function function) {
   switch (function) {
     case Function::kSin: return &by_operator<MapOp::kSin>;
     case Function::kCos: return &by_operator<MapOp::kCos>;
@@ -84,9 +84,9 @@ Piece piece_for(Function function) {
     case Function::kFloor: return &by_vectors<Floor>;
     case Function::kRound: return &by_vectors<Round>;
     case Function::kTrunc: return &by_vectors<Trunc>;
-    case Function::kPower: return &power_piece;
-    case Function::kClampMax: return &clamp_max_piece;
-    case Function::kClampMin: return &clamp_min_piece;
+    case Function::kPower: return &power_block;
+    case Function::kClampMax: return &clamp_max_block;
+    case Function::kClampMin: return &clamp_min_block;
     case Function::kFmod: break;
   }
   return nullptr;
@@ -95,27 +95,27 @@ Piece piece_for(Function function) {
 // `count` numbers from element `first` on; ones behind them.
 template <typename T>
 void load(const Memory& memory, uint64_t first, size_t count, double* to) {
-  T raw[kPiece];
+  T raw[kChunk];
   std::memcpy(raw, static_cast<const T*>(memory.address) + first, count * sizeof(T));
   for (size_t i = 0; i < count; ++i) to[i] = static_cast<double>(static_cast<float>(raw[i]));
-  std::fill(to + count, to + kPiece, 1.0);
+  std::fill(to + count, to + kChunk, 1.0);
 }
 
 template <typename T>
 void map_all(const MathInstruction& math) {
-  const Piece piece = piece_for(math.function);
-  for (uint64_t first = 0; first < math.count; first += kPiece) {
-    const auto count = static_cast<size_t>(std::min<uint64_t>(kPiece, math.count - first));
-    double x[kPiece];
+  const Piece chunk = block_function_for(math.function);
+  for (uint64_t first = 0; first < math.count; first += kChunk) {
+    const auto count = static_cast<size_t>(std::min<uint64_t>(kChunk, math.count - first));
+    double x[kChunk];
     load<T>(math.source, first, count, x);
     if (math.function == Function::kFmod) {
-      double divisors[kPiece];
+      double divisors[kChunk];
       load<T>(math.other, first, count, divisors);
       for (size_t i = 0; i < count; ++i) x[i] = std::fmod(x[i], divisors[i]);
     } else {
-      piece(x, math.number);
+      chunk(x, math.number);
     }
-    T raw[kPiece];
+    T raw[kChunk];
     for (size_t i = 0; i < count; ++i) raw[i] = static_cast<T>(static_cast<float>(x[i]));
     std::memcpy(static_cast<T*>(math.destination.address) + first, raw, count * sizeof(T));
   }

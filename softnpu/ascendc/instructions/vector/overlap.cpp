@@ -22,15 +22,15 @@ Hull hull_of(const Footprint& footprint) {
 }  // namespace
 
 Footprint footprint_of(const RepeatMask& mask, uint32_t repeats, const RepeatLayout& layout, const Memory& memory) {
-  Footprint made{reinterpret_cast<uint64_t>(memory.address), layout.repeat_step * kBlockBytes, {}};
+  Footprint result{reinterpret_cast<uint64_t>(memory.address), layout.repeat_step * kBlockBytes, {}};
   const uint64_t count = repeats_of(mask, repeats, layout.of_repeat);
   for (uint64_t r = 0; r < count; ++r) {
     for_masked_runs(mask, r, layout, [&](uint32_t, uint32_t elements, uint64_t offset) {
       const uint64_t end = std::min(offset + uint64_t{elements} * layout.element_bytes, memory.bytes);
-      if (offset < end) made.runs.push_back({r, made.first + offset, made.first + end});
+      if (offset < end) result.runs.push_back({r, result.first + offset, result.first + end});
     });
   }
-  return made;
+  return result;
 }
 
 std::string misuse_of_overlap(const Footprint& destination, const Footprint& source, const std::string& name) {

@@ -153,7 +153,7 @@ HWY_INLINE Extreme<T> extreme_of(const Computed<T>* values, size_t count, bool i
 
 // The first NaN, or else the first of the values that equal `found`.
 template <typename T>
-HWY_INLINE size_t place_of(const Extreme<T>& found, const Computed<T>* values, size_t count) {
+HWY_INLINE size_t location_of(const Extreme<T>& found, const Computed<T>* values, size_t count) {
   const hn::ScalableTag<Computed<T>> d;
   const size_t lanes = hn::Lanes(d);
   const auto wanted = hn::Set(d, found.value);
@@ -169,7 +169,7 @@ HWY_INLINE size_t place_of(const Extreme<T>& found, const Computed<T>* values, s
 
 template <typename T>
 HWY_INLINE size_t best_of(const Computed<T>* values, size_t count, bool is_max) {
-  return place_of<T>(extreme_of<T>(values, count, is_max), values, count);
+  return location_of<T>(extreme_of<T>(values, count, is_max), values, count);
 }
 
 // The elements of one repeat, in their places; those that the mask has not are neutral. Returns how many it has.
@@ -217,9 +217,9 @@ HWY_INLINE size_t best_masked(const Computed<T>* values, const bool* has, size_t
 template <typename T>
 void put(T* to, Result result, T value, uint64_t index) {
   using Index = std::conditional_t<sizeof(T) == 2, uint16_t, uint32_t>;
-  const auto place = static_cast<Index>(index);
+  const auto location = static_cast<Index>(index);
   std::memcpy(to, &value, sizeof(T));
-  if (result == Result::kValueIndex) std::memcpy(to + 1, &place, sizeof(T));
+  if (result == Result::kValueIndex) std::memcpy(to + 1, &location, sizeof(T));
 }
 
 // How far a reduction to one value is.
@@ -245,12 +245,12 @@ HWY_INLINE void take_better(Progress<T>* progress, Computed<T> value, uint64_t i
 template <typename T>
 uint64_t reduce_whole(const ReduceInstruction& reduce, uint64_t repeats, Progress<T>* progress) {
   constexpr uint32_t kElements = kRepeatBytes / sizeof(T);
-  constexpr uint64_t kMost = 16;
+  constexpr uint64_t kLimit = 16;
   if (reduce.source_stride != 1 || reduce.source_repeat != 8 || !is_aligned(reduce.source, sizeof(T))) return 0;
-  alignas(64) Computed<T> space[kMost * kElements];
+  alignas(64) Computed<T> space[kLimit * kElements];
   const auto* from = static_cast<const T*>(reduce.source.address);
   uint64_t done = 0;
-  for (uint64_t count = kMost; count > 0; count /= 2) {
+  for (uint64_t count = kLimit; count > 0; count /= 2) {
     for (; done + count <= repeats && prefix_of(reduce.mask, done + count - 1, kElements) == kElements; done += count) {
       const uint64_t first = done * kElements;
       const Computed<T>* values = space;
@@ -267,9 +267,9 @@ uint64_t reduce_whole(const ReduceInstruction& reduce, uint64_t repeats, Progres
         const bool is_max = reduce.operation == Operation::kMax;
         const Extreme<T> found = extreme_of<T>(values, count * kElements, is_max);
         // Without an index the place matters only where equal values differ: zeros in their sign, NaN in its bits.
-        const bool has_place = reduce.result == Result::kValueIndex || found.has_nan || found.value == 0;
-        const size_t at = has_place ? place_of<T>(found, values, count * kElements) : 0;
-        take_better(progress, has_place ? values[at] : found.value, first + at, is_max);
+        const bool has_location = reduce.result == Result::kValueIndex || found.has_nan || found.value == 0;
+        const size_t at = has_location ? location_of<T>(found, values, count * kElements) : 0;
+        take_better(progress, has_location ? values[at] : found.value, first + at, is_max);
       }
     }
   }
@@ -326,16 +326,16 @@ HWY_INLINE bool has_nan(const Computed<T>* values, size_t count) {
 }
 
 // At most so many repeats are reduced together.
-constexpr uint64_t kTogether = 16;
+constexpr uint64_t kGroup = 16;
 
 // The values of `count` repeats, a power of two, of which the mask has the first `prefix` elements. False, and nothing
 // is done, where a NaN or the sign of a zero has to be found in its place.
 template <typename T>
-HWY_INLINE bool reduce_together(const ReduceInstruction& reduce, uint64_t first, uint64_t count, uint32_t prefix) {
+HWY_INLINE bool reduce_group(const ReduceInstruction& reduce, uint64_t first, uint64_t count, uint32_t prefix) {
   constexpr uint32_t kElements = kRepeatBytes / sizeof(T);
   const uint32_t width = std::bit_ceil(prefix);
   const Computed<T> none = neutral<T>(reduce.operation);
-  alignas(64) Computed<T> values[kTogether * kElements];
+  alignas(64) Computed<T> values[kGroup * kElements];
   for (uint64_t r = 0; r < count; ++r) {
     const char* from =
         static_cast<const char*>(reduce.source.address) + (first + r) * reduce.source_repeat * kBlockBytes;
@@ -397,9 +397,9 @@ void reduce_groups(const ReduceInstruction& reduce, uint32_t group) {
     same = reduce.mask.elements > 0 ? reduce.mask.elements / kElements : repeats;
   uint64_t r = 0;
   while (r < same) {
-    const uint64_t count = std::bit_floor(std::min(same - r, kTogether));
+    const uint64_t count = std::bit_floor(std::min(same - r, kGroup));
     const uint64_t end = r + count;
-    if (reduce_together<T>(reduce, r, count, prefix)) r = end;
+    if (reduce_group<T>(reduce, r, count, prefix)) r = end;
     for (; r < end; ++r) reduce_repeat<T>(reduce, group, r);
   }
   for (; r < repeats; ++r) reduce_repeat<T>(reduce, group, r);

@@ -98,14 +98,14 @@ uint64_t bytes_of_bits(const VectorInstruction& v) {
 // The bits of each repeat; with `repeats_bits` the same ones.
 Footprint footprint_of_bits(const VectorInstruction& v, const VectorOperand& bits, bool repeats_bits) {
   const uint64_t bytes = lanes_of(v) / 8;
-  Footprint made{reinterpret_cast<uint64_t>(bits.address), repeats_bits ? 0 : bytes, {}};
+  Footprint result{reinterpret_cast<uint64_t>(bits.address), repeats_bits ? 0 : bytes, {}};
   const uint64_t repeats = repeats_of(v.mask, v.repeats, lanes_of(v));
   for (uint64_t r = 0; r < repeats; ++r) {
-    const uint64_t begin = r * made.step;
+    const uint64_t begin = r * result.step;
     const uint64_t end = std::min(begin + bytes, bits.tensor_bytes);
-    if (begin < end) made.runs.push_back({r, made.first + begin, made.first + end});
+    if (begin < end) result.runs.push_back({r, result.first + begin, result.first + end});
   }
-  return made;
+  return result;
 }
 
 Footprint footprint_of_elements(const VectorInstruction& v, const VectorOperand& operand) {

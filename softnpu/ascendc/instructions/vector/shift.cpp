@@ -28,10 +28,10 @@ void left(void* out, const void* first, const void*, size_t count, const VectorI
 // As if numbers had any width: from 62 bits on, none of an element's is left.
 template <typename T>
 T shifted_right(T value, uint32_t distance, bool rounds) {
-  const int64_t wide = static_cast<int64_t>(value);
+  const int64_t widened = static_cast<int64_t>(value);
   if (distance > 62) distance = 62;
   const int64_t half = rounds && distance > 0 ? int64_t{1} << (distance - 1) : 0;
-  return static_cast<T>((wide + half) >> distance);
+  return static_cast<T>((widened + half) >> distance);
 }
 
 template <typename T>
@@ -64,7 +64,7 @@ VectorFunction of_integer(DataType type) {
 }
 
 template <typename T>
-struct Left {
+struct ShiftLeft {
   static constexpr VectorFunction function = &left<T>;
 };
 template <typename T>
@@ -75,7 +75,7 @@ struct Right {
 }  // namespace
 
 VectorFunction shift_function(VectorOp op, DataType type) {
-  if (op == VectorOp::kShiftLeft) return of_integer<Left>(type);
+  if (op == VectorOp::kShiftLeft) return of_integer<ShiftLeft>(type);
   return op == VectorOp::kShiftRight ? of_integer<Right>(type) : nullptr;
 }
 

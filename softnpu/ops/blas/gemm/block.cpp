@@ -86,8 +86,8 @@ void complex_block(const void* a, const void* b, void* acc, size_t depth, size_t
   }
 }
 
-GemmBlock gemm_block_for(ComputeType wide) {
-  return with_compute_type(wide, []<typename T>() -> GemmBlock {
+GemmBlock gemm_block_for(ComputeType widened) {
+  return with_compute_type(widened, []<typename T>() -> GemmBlock {
     if constexpr (std::is_arithmetic_v<T>) {
       return &real_block<T>;
     } else {
@@ -107,9 +107,9 @@ namespace {
 HWY_EXPORT(gemm_block_for);
 }  // namespace
 
-GemmBlock gemm_block(ComputeType wide) {
+GemmBlock gemm_block(ComputeType widened) {
   limit_simd_targets();
-  return HWY_DYNAMIC_DISPATCH(gemm_block_for)(wide);
+  return HWY_DYNAMIC_DISPATCH(gemm_block_for)(widened);
 }
 
 }  // namespace softnpu

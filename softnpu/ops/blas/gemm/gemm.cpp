@@ -47,8 +47,8 @@ void gemm(ComputeType compute_type, const GemmSizes& sizes, const GemmSource& a,
     parallel_for(sizes.batch * down * across, 1, threads, [&](int64_t first, int64_t last) {
       for (int64_t at = first; at < last; ++at) {
         const int64_t batch = at / (down * across);
-        const int64_t place = at - batch * down * across;
-        tile<T>(block, sizes, a, b, sink, batch, place / across * kRows, place % across * kColumns);
+        const int64_t location = at - batch * down * across;
+        tile<T>(block, sizes, a, b, sink, batch, location / across * kRows, location % across * kColumns);
       }
     });
   });

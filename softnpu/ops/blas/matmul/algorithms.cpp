@@ -17,9 +17,9 @@
 namespace softnpu {
 namespace {
 
-Attempt<Implementation> implementation_of(Attempt<Plan> made) {
-  if (!made) return Refusal{made.why()};
-  const auto plan = std::make_shared<Plan>(*std::move(made));
+Attempt<Implementation> implementation_of(Attempt<Plan> result) {
+  if (!result) return Refusal{result.why()};
+  const auto plan = std::make_shared<Plan>(*std::move(result));
   Implementation one;
   one.workspace_bytes = plan->workspace_bytes;
   one.fusible = plan->fusible;

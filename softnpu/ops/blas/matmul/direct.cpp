@@ -79,17 +79,17 @@ class Product {
     const int64_t grain = std::max<int64_t>(1, kGrain / (kColumns * p_.a.k));
     parallel_for(p_.batch_count() * tiles * bands, grain, threads, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) {
-        const int64_t place = i / bands;
-        tile(at, place / tiles, (i - place * bands) * kRows, place % tiles * kColumns);
+        const int64_t location = i / bands;
+        tile(at, location / tiles, (i - location * bands) * kRows, location % tiles * kColumns);
       }
     });
     return Status::ok();
   }
 
  private:
-  // The address of an element in matrix `index` of the stack at `place`.
-  float* element(void* place, const GemmOperand& m, int64_t index, int64_t offset) const {
-    return static_cast<float*>(place) + batch_offset(p_.batch, m.batch_strides, index) + offset;
+  // The address of an element in matrix `index` of the stack at `location`.
+  float* element(void* location, const GemmOperand& m, int64_t index, int64_t offset) const {
+    return static_cast<float*>(location) + batch_offset(p_.batch, m.batch_strides, index) + offset;
   }
 
   void tile(const Addresses& at, int64_t index, int64_t row, int64_t column) const {
@@ -101,8 +101,8 @@ class Product {
              element(b, p_.b, index, column * b_column_), b_stride_, static_cast<size_t>(columns),
              static_cast<size_t>(p_.a.k)},
             sums.data());
-    const auto of = [&](void* place, const GemmOperand& m) {
-      return element(place, m, index, row * m.row_stride + column * m.k_stride);
+    const auto of = [&](void* location, const GemmOperand& m) {
+      return element(location, m, index, row * m.row_stride + column * m.k_stride);
     };
     float* to = of(c, p_.c);
     const float* addend = p_.adds ? of(added, p_.addend) : nullptr;

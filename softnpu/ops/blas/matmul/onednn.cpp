@@ -187,16 +187,17 @@ std::shared_ptr<const Primitive> make_primitive(const Key& key) {
                                                     {DNNL_ARG_DST, c},
                                                     {DNNL_ARG_SCRATCHPAD, plan.scratchpad_desc()}};
   if (key.has_bias != 0) arguments.push_back({DNNL_ARG_BIAS, bias});
-  auto made = std::make_shared<Primitive>(plan, std::move(arguments));
+  auto created = std::make_shared<Primitive>(plan, std::move(arguments));
   if (key.packed != 0) {
-    const dnnl::reorder::primitive_desc pack(onednn_engine(), user_md, onednn_engine(), made->weights, own_scratchpad);
-    made->pack = std::make_unique<PrimitiveRuns>(
+    const dnnl::reorder::primitive_desc pack(onednn_engine(), user_md, onednn_engine(), created->weights,
+                                             own_scratchpad);
+    created->pack = std::make_unique<PrimitiveRuns>(
         dnnl::reorder(pack),
         std::vector<PrimitiveRuns::Argument>{
-            {DNNL_ARG_FROM, user_md}, {DNNL_ARG_TO, made->weights}, {DNNL_ARG_SCRATCHPAD, pack.scratchpad_desc()}});
-    made->scratchpad_bytes = std::max(made->scratchpad_bytes, pack.scratchpad_desc().get_size());
+            {DNNL_ARG_FROM, user_md}, {DNNL_ARG_TO, created->weights}, {DNNL_ARG_SCRATCHPAD, pack.scratchpad_desc()}});
+    created->scratchpad_bytes = std::max(created->scratchpad_bytes, pack.scratchpad_desc().get_size());
   }
-  return made;
+  return created;
 }
 
 // The number of matrices per run of the primitive: the last dimension of the batch, unless both factors are broadcast
@@ -208,7 +209,7 @@ int64_t stack_of(const MatmulProblem& p) {
 }
 
 // How the threads share a batch: all compute one stack of matrices after another, or each computes matrices on its own.
-enum class Sharing : uint8_t { kTogether, kApart };
+enum class Sharing : uint8_t { kGroup, kApart };
 
 // A planned product: one run of the primitive per stack of the batch, or per matrix.
 template <Sharing kSharing>
@@ -273,8 +274,8 @@ class Product final : public FusionRoot {
 
  private:
   // Writes the result to `to`. Calls `made(first, last)` as soon as those matrices of the batch are computed.
-  template <typename MadeMatrices>
-  void run(void* workspace, char* to, const MadeMatrices& made) const {
+  template <typename ResultMatrices>
+  void run(void* workspace, char* to, const ResultMatrices& created) const {
     auto* space = static_cast<char*>(workspace);
     const ThreadScope scope(threads_);
     const GemmOperand a = stage(a_, p_.a, SplitFactor::kFirst, space);
@@ -284,9 +285,9 @@ class Product final : public FusionRoot {
     if (const std::shared_ptr<void> packed = may_pack_ ? packed_weights(space) : nullptr; packed != nullptr) {
       const std::array<void*, 5> arguments{a.data, packed.get(), c.data, space + scratchpads_at_[0], p_.addend.data};
       packed_->runs.execute(std::span(arguments).first(has_bias_ ? 5 : 4));
-      made(0, 1);
+      created(0, 1);
     } else {
-      run_stacks(a, stage(b_, p_.b, SplitFactor::kSecond, space), c, space, made);
+      run_stacks(a, stage(b_, p_.b, SplitFactor::kSecond, space), c, space, created);
     }
     if (c_.is_staged) copy_matrices(p_.batch, p_.c, c, threads_);
   }
@@ -297,9 +298,9 @@ class Product final : public FusionRoot {
     size_t at = 0;  // offset of the copy in the workspace
   };
 
-  template <typename MadeMatrices>
+  template <typename ResultMatrices>
   void run_stacks(const GemmOperand& a, const GemmOperand& b, const GemmOperand& c, char* space,
-                  const MadeMatrices& made) const {
+                  const ResultMatrices& created) const {
     const auto run_stack = [&](int64_t i, size_t scratchpad) {
       const auto at = [&](const GemmOperand& m) { return m.at(batch_offset(p_.batch, m.batch_strides, i)); };
       const std::array<void*, 5> arguments{at(a), at(b), at(c), space + scratchpad, p_.addend.data};
@@ -310,11 +311,11 @@ class Product final : public FusionRoot {
         const ThreadScope alone(1);
         for (int64_t i = first; i < last; ++i) run_stack(i, scratchpads_at_[static_cast<size_t>(slot)]);
       });
-      return made(0, p_.batch_count());
+      return created(0, p_.batch_count());
     }
     for (int64_t i = 0; i < p_.batch_count(); i += stack_) {
       run_stack(i, scratchpads_at_[0]);
-      made(i, i + stack_);
+      created(i, i + stack_);
     }
   }
 
@@ -330,10 +331,10 @@ class Product final : public FusionRoot {
         Key key = key_;
         key.packed = 1;
         try {
-          auto made = cache().get(key, [&] { return make_primitive(key); });
-          const bool fits = made->implementation == primitive_->implementation &&
-                            made->scratchpad_bytes <= primitive_->scratchpad_bytes;
-          if (fits && made->weights != primitive_->weights) packed_ = std::move(made);
+          auto created = cache().get(key, [&] { return make_primitive(key); });
+          const bool fits = created->implementation == primitive_->implementation &&
+                            created->scratchpad_bytes <= primitive_->scratchpad_bytes;
+          if (fits && created->weights != primitive_->weights) packed_ = std::move(created);
         } catch (const dnnl::error&) {
           packed_ = nullptr;  // falls back to the unpacked primitive
         }
@@ -400,7 +401,7 @@ class Product final : public FusionRoot {
 }  // namespace
 
 Attempt<Plan> plan_onednn_matmul(const MatmulProblem& problem) {
-  return plan_product<Product<Sharing::kTogether>>(problem);
+  return plan_product<Product<Sharing::kGroup>>(problem);
 }
 
 Attempt<Plan> plan_matrices_apart(const MatmulProblem& problem) {

@@ -9,17 +9,17 @@
 
 namespace softnpu {
 
-// `Made` is a FusionRoot that is constructed from the problem and has describe().
-template <typename Made>
+// `Implementation` is a FusionRoot that is constructed from the problem and has describe().
+template <typename Implementation>
 Plan plan_product(const MatmulProblem& problem) {
-  const auto made = std::make_shared<const Made>(problem);
-  Plan plan{made->workspace_bytes(), problem.flops(),
-            [made](void* workspace) {
-              made->run(workspace);
+  const auto result = std::make_shared<const Implementation>(problem);
+  Plan plan{result->workspace_bytes(), problem.flops(),
+            [result](void* workspace) {
+              result->run(workspace);
               return Status::ok();
             },
-            [made] { return made->describe(); }};
-  if (made->is_fusible()) plan.fusible = made;
+            [result] { return result->describe(); }};
+  if (result->is_fusible()) plan.fusible = result;
   return plan;
 }
 

@@ -83,10 +83,10 @@ void split(const Dims& batch, const GemmOperand& to, const GemmOperand& from, in
       const int64_t row = at % rows;
       const int64_t source = batch_offset(batch, from.batch_strides, index) + row * row_stride(from);
       const int64_t target = batch_offset(batch, to.batch_strides, index) + row * row_stride(to);
-      auto* place = reinterpret_cast<T*>(to.at(target));
+      auto* location = reinterpret_cast<T*>(to.at(target));
       const Row<T> here{reinterpret_cast<const float*>(from.at(source)),
                         stride(from),
-                        {place, place + between, place + 2 * between},
+                        {location, location + between, location + 2 * between},
                         stride(to),
                         length};
       split_row(here, factor);

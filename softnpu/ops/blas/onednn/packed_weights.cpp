@@ -107,17 +107,17 @@ std::shared_ptr<void> PackedWeights::find(const Source& source, const std::funct
     if (budget_ != SIZE_MAX && softnpuHasRoom(source.address) != 0) budget_ = SIZE_MAX;
     if (size > budget_ || bytes_ > budget_ - size) return nullptr;
   }
-  std::shared_ptr<void> made = allocate(source.address, size);
-  if (made == nullptr) return nullptr;
-  pack(made.get());
+  std::shared_ptr<void> result = allocate(source.address, size);
+  if (result == nullptr) return nullptr;
+  pack(result.get());
   std::lock_guard lock(mutex_);
   Weights* known = look_up(source, epoch);  // meanwhile another thread may have packed it, or the original was freed
   if (known != nullptr && std::ranges::find(known->copies, desc, &Copy::desc) == known->copies.end()) {
-    known->copies.push_back({desc, made});
+    known->copies.push_back({desc, result});
     bytes_ += size;
     if (recording != nullptr) recording->push_back({source.address, std::string(source.layout), desc});
   }
-  return made;
+  return result;
 }
 
 void PackedWeights::drop(const Copies& copies) {

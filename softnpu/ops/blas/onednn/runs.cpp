@@ -24,12 +24,12 @@ std::unique_ptr<PrimitiveRuns::Objects> PrimitiveRuns::take() const {
       return kept;
     }
   }
-  auto made = std::make_unique<Objects>();
+  auto result = std::make_unique<Objects>();
   for (const Argument& argument : arguments_) {
-    made->memories.emplace_back(argument.desc, onednn_engine(), nullptr);
-    made->arguments.push_back({argument.which, made->memories.back().get()});
+    result->memories.emplace_back(argument.desc, onednn_engine(), nullptr);
+    result->arguments.push_back({argument.which, result->memories.back().get()});
   }
-  return made;
+  return result;
 }
 
 }  // namespace softnpu

@@ -9,8 +9,8 @@ namespace {
 bool multiplies(dnnl::memory::data_type type) {
   const dnnl::memory::desc square({64, 64}, type, dnnl::memory::format_tag::ab);
   try {
-    const dnnl::matmul::primitive_desc made(onednn_engine(), square, square, square);
-    return std::string_view(made.impl_info_str()).find("ref") == std::string_view::npos;
+    const dnnl::matmul::primitive_desc created(onednn_engine(), square, square, square);
+    return std::string_view(created.impl_info_str()).find("ref") == std::string_view::npos;
   } catch (const dnnl::error&) {
     return false;
   }
@@ -21,8 +21,8 @@ bool packs_weights() {
   constexpr auto kType = memory::data_type::f32;
   const memory::desc plain({128, 512}, kType, memory::format_tag::ab);
   const memory::desc any({512, 512}, kType, memory::format_tag::any);
-  const dnnl::matmul::primitive_desc made(onednn_engine(), plain, any, plain);
-  return onednn_packs_weights(made.impl_info_str());
+  const dnnl::matmul::primitive_desc created(onednn_engine(), plain, any, plain);
+  return onednn_packs_weights(created.impl_info_str());
 }
 
 }  // namespace

@@ -113,9 +113,9 @@ void ElementCast::run(const char* from, ptrdiff_t from_stride, size_t count, cha
       values = loaded;
     }
     if (cast_ != nullptr) {
-      void* const made = writes_in_place ? static_cast<void*>(result) : converted;
-      cast_(values, here, made);
-      values = made;
+      void* const created = writes_in_place ? static_cast<void*>(result) : converted;
+      cast_(values, here, created);
+      values = created;
     }
     if (!writes_in_place) store_(values, here, result, to_stride);
   }

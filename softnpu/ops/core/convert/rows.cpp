@@ -18,7 +18,7 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Elements per chunk of strided memory: they are gathered first.
-constexpr size_t kTogether = 64;
+constexpr size_t kGroup = 64;
 
 template <typename T>
 HWY_INLINE void collect(const void* from, ptrdiff_t stride, size_t count, T* HWY_RESTRICT to) {
@@ -129,11 +129,11 @@ void load(const void* from, ptrdiff_t stride, size_t count, void* values) {
   using T = typename Format::Stored;
   auto* to = static_cast<typename Format::Computed*>(values);
   if (stride == static_cast<ptrdiff_t>(sizeof(T))) return Format::widen(static_cast<const T*>(from), count, to);
-  HWY_ALIGN T together[kTogether];
-  for (size_t i = 0; i < count; i += kTogether) {
-    const size_t here = HWY_MIN(kTogether, count - i);
-    collect(static_cast<const char*>(from) + static_cast<ptrdiff_t>(i) * stride, stride, here, together);
-    Format::widen(together, here, to + i);
+  HWY_ALIGN T group[kGroup];
+  for (size_t i = 0; i < count; i += kGroup) {
+    const size_t here = HWY_MIN(kGroup, count - i);
+    collect(static_cast<const char*>(from) + static_cast<ptrdiff_t>(i) * stride, stride, here, group);
+    Format::widen(group, here, to + i);
   }
 }
 
@@ -142,11 +142,11 @@ void store(const void* values, size_t count, void* to, ptrdiff_t stride) {
   using T = typename Format::Stored;
   const auto* from = static_cast<const typename Format::Computed*>(values);
   if (stride == static_cast<ptrdiff_t>(sizeof(T))) return Format::narrow(from, count, static_cast<T*>(to));
-  HWY_ALIGN T together[kTogether];
-  for (size_t i = 0; i < count; i += kTogether) {
-    const size_t here = HWY_MIN(kTogether, count - i);
-    Format::narrow(from + i, here, together);
-    spread(together, here, static_cast<char*>(to) + static_cast<ptrdiff_t>(i) * stride, stride);
+  HWY_ALIGN T group[kGroup];
+  for (size_t i = 0; i < count; i += kGroup) {
+    const size_t here = HWY_MIN(kGroup, count - i);
+    Format::narrow(from + i, here, group);
+    spread(group, here, static_cast<char*>(to) + static_cast<ptrdiff_t>(i) * stride, stride);
   }
 }
 

@@ -13,16 +13,16 @@ namespace softnpu {
 inline void copy_bytes(void* to, const void* from, size_t count) {
   constexpr size_t kPage = 4096;
   constexpr size_t kLine = 64;
-  constexpr size_t kPiece = 1024;
+  constexpr size_t kChunk = 1024;
   const size_t ahead = (reinterpret_cast<uintptr_t>(to) - reinterpret_cast<uintptr_t>(from)) % kPage;
   auto* out = static_cast<char*>(to);
   const auto* in = static_cast<const char*>(from);
-  const bool is_slow = count >= 2 * kPiece && ahead != 0 && ahead < kLine && (out + count <= in || in + count <= out);
+  const bool is_slow = count >= 2 * kChunk && ahead != 0 && ahead < kLine && (out + count <= in || in + count <= out);
   if (!is_slow) {
     std::memmove(to, from, count);
     return;
   }
-  for (size_t i = 0; i < count; i += kPiece) std::memcpy(out + i, in + i, std::min(kPiece, count - i));
+  for (size_t i = 0; i < count; i += kChunk) std::memcpy(out + i, in + i, std::min(kChunk, count - i));
 }
 
 }  // namespace softnpu

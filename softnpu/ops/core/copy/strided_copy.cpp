@@ -287,14 +287,14 @@ void CopyList::run(const Group& group) const {
   });
 }
 
-Status CopyList::finish(Describe said, Plan* plan) {
+Status CopyList::finish(Describe message, Plan* plan) {
   plan->work = effort_of(elements_).work;
   auto list = std::make_shared<const CopyList>(std::move(*this));
   plan->run = [list, groups = list->groups()](void*) {
     for (const Group& group : groups) list->run(group);
     return Status::ok();
   };
-  plan->describe = std::move(said);
+  plan->describe = std::move(message);
   return Status::ok();
 }
 

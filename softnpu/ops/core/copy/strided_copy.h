@@ -53,8 +53,8 @@ class CopyList {
   // Sets every element of `to` to `value`, in its dtype.
   void fill(const View& to, const aclScalar& value);
   void zero(const View& to);
-  // `said` describes the operator's arguments.
-  Status finish(Describe said, Plan* plan);
+  // `message` describes the operator's arguments.
+  Status finish(Describe message, Plan* plan);
 
  private:
   struct alignas(16) Constant {

@@ -21,7 +21,7 @@ namespace {
 // Bytes of a line of `to` and of `from`: whole cache lines, few enough that both copies of a tile fit the first-level
 // cache.
 constexpr size_t kHigh = 128;
-constexpr size_t kWide = 256;
+constexpr size_t kWidened = 256;
 
 #if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
 
@@ -88,8 +88,8 @@ void transpose(const uint8_t* from, size_t from_stride, size_t rows, size_t colu
 
 template <typename T>
 void run(const TransposedTile& tile, bool streams) {
-  alignas(64) uint8_t in[kHigh / sizeof(T) * kWide];
-  alignas(64) uint8_t out[kWide / sizeof(T) * kHigh];
+  alignas(64) uint8_t in[kHigh / sizeof(T) * kWidened];
+  alignas(64) uint8_t out[kWidened / sizeof(T) * kHigh];
   const auto rows = static_cast<size_t>(tile.rows);
   const auto columns = static_cast<size_t>(tile.columns);
   const size_t width = columns * sizeof(T);
@@ -97,9 +97,9 @@ void run(const TransposedTile& tile, bool streams) {
   // Copies first: lines a power of two apart share few cache sets.
   for (size_t r = 0; r < rows; ++r) {
     const char* from = tile.from + static_cast<ptrdiff_t>(r) * tile.from_stride;
-    std::memcpy(in + r * kWide, from, width == kWide ? kWide : width);
+    std::memcpy(in + r * kWidened, from, width == kWidened ? kWidened : width);
   }
-  transpose<T>(in, kWide, rows, columns, out, kHigh);
+  transpose<T>(in, kWidened, rows, columns, out, kHigh);
   for (size_t c = 0; c < columns; ++c) {
     auto* to = reinterpret_cast<uint8_t*>(tile.to + static_cast<ptrdiff_t>(c) * tile.to_stride);
     if (streams) {
@@ -111,7 +111,9 @@ void run(const TransposedTile& tile, bool streams) {
 }
 
 Transpose of(size_t element) {
-  return with_element(element, []<typename T>() { return Transpose{kHigh / sizeof(T), kWide / sizeof(T), &run<T>}; });
+  return with_element(element, []<typename T>() {
+    return Transpose{kHigh / sizeof(T), kWidened / sizeof(T), &run<T>};
+  });
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ constexpr int64_t kRowsOfLines = 256;
 // Steps along near_ before the next block, whose lines may be in the same cache set.
 constexpr int64_t kNear = 16;
 
-constexpr int64_t pieces(int64_t size, int64_t piece) { return (size + piece - 1) / piece; }
+constexpr int64_t pieces(int64_t size, int64_t chunk) { return (size + chunk - 1) / chunk; }
 
 }  // namespace
 

@@ -31,7 +31,7 @@ static_assert(std::ranges::all_of(kFormats,
 // With larger sizes the number of elements in blocks may overflow 64 bits.
 constexpr int64_t kMostSize = int64_t{1} << 56;
 
-constexpr int64_t pieces(int64_t size, int64_t piece) { return (size + piece - 1) / piece; }
+constexpr int64_t pieces(int64_t size, int64_t chunk) { return (size + chunk - 1) / chunk; }
 
 // False if the product overflows 64 bits; never if a factor is 0.
 bool multiply(const Dims& factors, int64_t* out) {

@@ -98,7 +98,7 @@ Status dim_order_between(aclFormat from, aclFormat to, size_t rank, DimOrder* ou
 
 Dims arranged(const Dims& sizes, const DimOrder& order) {
   Dims out;
-  for (const size_t place : order) out.push_back(place == kMissing ? 1 : sizes[place]);
+  for (const size_t location : order) out.push_back(location == kMissing ? 1 : sizes[location]);
   return out;
 }
 
@@ -106,7 +106,7 @@ View arranged(const View& view, const DimOrder& order) {
   View out = view;
   out.sizes = arranged(view.sizes, order);
   out.strides.clear();
-  for (const size_t place : order) out.strides.push_back(place == kMissing ? 0 : view.strides[place]);
+  for (const size_t location : order) out.strides.push_back(location == kMissing ? 0 : view.strides[location]);
   return out;
 }
 

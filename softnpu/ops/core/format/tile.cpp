@@ -63,8 +63,8 @@ void unpack_lines(const char* blocks, char* plain, const TileStrides& s, int64_t
 
 // Calls lines.template operator()<kRows>(row) for as many rows as possible, in steps of whole lines or squares. Returns
 // the number of rows.
-template <typename T, typename Lines>
-int64_t by_lines(int64_t rows, const Lines& lines) {
+template <typename T, typename Slices>
+int64_t by_lines(int64_t rows, const Slices& lines) {
   constexpr int64_t kMany = kLine / kSize<T>;
   constexpr int64_t kFew = std::max<int64_t>(kTransposedSide<T>, 2);
   int64_t done = 0;

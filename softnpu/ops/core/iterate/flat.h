@@ -95,7 +95,7 @@ class FlatWriter {
     return writer_.is_direct() ? reinterpret_cast<T*>(tensor_.contiguous(first, count)) : nullptr;
   }
   // Where the values are to be written: in place or `buffer`. put() completes the write.
-  T* place(int64_t first, int64_t count, T* buffer) const {
+  T* location(int64_t first, int64_t count, T* buffer) const {
     T* found = find(first, count);
     return found == nullptr ? buffer : found;
   }

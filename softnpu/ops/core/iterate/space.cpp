@@ -171,12 +171,12 @@ std::pair<const char*, const char*> Space::extent(size_t operand) const {
   return {begin, end};
 }
 
-char* Space::piece(size_t operand, int64_t first, int64_t count, ptrdiff_t step) const {
+char* Space::chunk(size_t operand, int64_t first, int64_t count, ptrdiff_t step) const {
   const int64_t inner = sizes_[sizes_.size() - 1];
   if (stride(operand, sizes_.size() - 1) != step || first % inner + count > inner) return nullptr;
-  char* place = nullptr;
-  for_runs(operand, first, count, [&place](char* from, ptrdiff_t, size_t) { place = from; });
-  return place;
+  char* location = nullptr;
+  for_runs(operand, first, count, [&location](char* from, ptrdiff_t, size_t) { location = from; });
+  return location;
 }
 
 bool Space::is_contiguous(size_t operand) const {

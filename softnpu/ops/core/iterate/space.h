@@ -45,7 +45,7 @@ class Space {
   std::pair<const char*, const char*> extent(size_t operand) const;
 
   // The address of `operand`'s elements [first, first + count) if they are `step` bytes apart; else null.
-  char* piece(size_t operand, int64_t first, int64_t count, ptrdiff_t step) const;
+  char* chunk(size_t operand, int64_t first, int64_t count, ptrdiff_t step) const;
 
   using Addresses = std::array<char*, kMostOperands>;
   // Calls body(addresses of the first element of each operand, count) for each run along the innermost dimension in

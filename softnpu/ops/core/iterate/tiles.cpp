@@ -17,11 +17,11 @@ Tiles::Tiles(Space space, std::span<const Use> uses) : space_(std::move(space)) 
   }
 }
 
-void* Tiles::bring(size_t k, int64_t at, int64_t count, char* buffer) const {
+void* Tiles::load(size_t k, int64_t at, int64_t count, char* buffer) const {
   const OperandAccess& operand = accesses_[k];
   if (operand.in_place) return space_.operand(k).data + at * operand.compute_bytes;
   if (operand.is_direct) {
-    if (char* piece = space_.piece(k, at, count, operand.compute_bytes)) return piece;
+    if (char* chunk = space_.chunk(k, at, count, operand.compute_bytes)) return chunk;
   }
   if (operand.access == Access::kWrite) return buffer;
   char* to = buffer;

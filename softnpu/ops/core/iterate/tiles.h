@@ -38,7 +38,7 @@ class Tiles {
     void* values[Space::kMostOperands];
     for (int64_t at = first; at < last; at += kTile) {
       const int64_t here = std::min(kTile, last - at);
-      for (size_t k = 0; k < space_.operands(); ++k) values[k] = bring(k, at, here, buffers[k]);
+      for (size_t k = 0; k < space_.operands(); ++k) values[k] = load(k, at, here, buffers[k]);
       body(at, static_cast<void* const*>(values), static_cast<size_t>(here));
       for (size_t k = 0; k < space_.operands(); ++k) {
         if (values[k] == buffers[k]) put_back(k, at, here, buffers[k]);
@@ -58,7 +58,7 @@ class Tiles {
   };
 
   // The values in place, if they are contiguous and in the compute type; else copied to `buffer`.
-  void* bring(size_t k, int64_t at, int64_t count, char* buffer) const;
+  void* load(size_t k, int64_t at, int64_t count, char* buffer) const;
   void put_back(size_t k, int64_t at, int64_t count, const char* buffer) const;
 
   Space space_;

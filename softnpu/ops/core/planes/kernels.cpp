@@ -16,7 +16,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::ScalableTag<float>;
 using Places = hn::RebindToSigned<Floats>;
 using Float = hn::Vec<Floats>;
-using Place = hn::Vec<Places>;
+using Index = hn::Vec<Places>;
 
 // A step's source.
 template <PlaneLookup kLookup>
@@ -39,17 +39,17 @@ class Source {
   }
 
   // Places are not negative.
-  HWY_INLINE Float at(Place place) const {
+  HWY_INLINE Float at(Index location) const {
     const Floats d;
     const Places di;
     if constexpr (kLookup == PlaneLookup::kGather) {
-      return hn::GatherIndex(d, at_, place);
+      return hn::GatherIndex(d, at_, location);
     } else if constexpr (kLookup == PlaneLookup::kOneVector) {
-      return hn::TableLookupLanes(first_, hn::IndicesFromVec(d, place));
+      return hn::TableLookupLanes(first_, hn::IndicesFromVec(d, location));
     } else {
       const auto n = static_cast<int32_t>(hn::Lanes(d));
-      const auto lanes = hn::IndicesFromVec(d, hn::And(place, hn::Set(di, n - 1)));
-      const auto is_second = hn::RebindMask(d, hn::Gt(place, hn::Set(di, n - 1)));
+      const auto lanes = hn::IndicesFromVec(d, hn::And(location, hn::Set(di, n - 1)));
+      const auto is_second = hn::RebindMask(d, hn::Gt(location, hn::Set(di, n - 1)));
       return hn::IfThenElse(is_second, hn::TableLookupLanes(second_, lanes), hn::TableLookupLanes(first_, lanes));
     }
   }
@@ -66,10 +66,10 @@ HWY_INLINE Float sum(const PlaneStep& step, const Source<kLookup>& source, size_
   const Places di;
   const size_t stride = step.vectors * hn::Lanes(d);
   const auto term = [&](size_t tap) HWY_ATTR {
-    const Place place = hn::LoadU(di, step.index + tap * stride + at);
-    if constexpr (!kRagged) return source.at(place);
-    const Float value = source.at(hn::And(place, hn::Set(di, INT32_MAX)));
-    return hn::IfThenZeroElse(hn::RebindMask(d, hn::Lt(place, hn::Zero(di))), value);
+    const Index location = hn::LoadU(di, step.index + tap * stride + at);
+    if constexpr (!kRagged) return source.at(location);
+    const Float value = source.at(hn::And(location, hn::Set(di, INT32_MAX)));
+    return hn::IfThenZeroElse(hn::RebindMask(d, hn::Lt(location, hn::Zero(di))), value);
   };
   const auto weight = [&](size_t tap) HWY_ATTR { return hn::LoadU(d, step.weight + tap * stride + at); };
   Float sum = kWeighted ? hn::Mul(term(0), weight(0)) : term(0);
@@ -85,14 +85,14 @@ HWY_INLINE Float max(const PlaneStep& step, const Source<kLookup>& source, size_
   const Places di;
   const size_t n = hn::Lanes(d);
   const size_t stride = step.vectors * n;
-  Place found = hn::LoadU(di, step.index + at);
+  Index found = hn::LoadU(di, step.index + at);
   Float most = source.at(found);
   for (size_t tap = 1; tap < step.taps; ++tap) {
-    const Place place = hn::LoadU(di, step.index + tap * stride + at);
-    const Float value = source.at(place);
+    const Index location = hn::LoadU(di, step.index + tap * stride + at);
+    const Float value = source.at(location);
     const auto is_more = hn::Or(hn::Gt(value, most), hn::IsNaN(value));
     most = hn::IfThenElse(is_more, value, most);
-    found = hn::IfThenElse(hn::RebindMask(di, is_more), place, found);
+    found = hn::IfThenElse(hn::RebindMask(di, is_more), location, found);
   }
   if (indices == nullptr) return most;
   HWY_ALIGN int32_t places[hn::MaxLanes(d)];

@@ -31,13 +31,13 @@ void AlgorithmLog::stop() {
 
 void AlgorithmLog::add(const std::string& work, const char* algorithm, std::span<const RefusedAlgorithm> refused) {
   std::lock_guard lock(mutex_);
-  const auto [place, is_new] = places_.try_emplace(work + '\0' + algorithm, served_.size());
+  const auto [location, is_new] = places_.try_emplace(work + '\0' + algorithm, served_.size());
   if (is_new && served_.size() == kMostWorks) {
-    places_.erase(place);
+    places_.erase(location);
     return;
   }
   if (is_new) served_.push_back({work, algorithm, 0, {refused.begin(), refused.end()}});
-  ++served_[place->second].uses;
+  ++served_[location->second].uses;
 }
 
 std::vector<ServedWork> AlgorithmLog::all() const {

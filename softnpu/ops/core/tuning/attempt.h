@@ -14,18 +14,18 @@ struct Refusal {
 template <typename T>
 class Attempt {
  public:
-  Attempt(T made) : made_(std::move(made)) {}
+  Attempt(T created) : created_(std::move(created)) {}
   Attempt(Refusal refusal) : why_(refusal.why) {}
 
-  explicit operator bool() const { return made_.has_value(); }
-  T& operator*() & { return *made_; }
-  T&& operator*() && { return *std::move(made_); }
-  T* operator->() { return &*made_; }
+  explicit operator bool() const { return created_.has_value(); }
+  T& operator*() & { return *created_; }
+  T&& operator*() && { return *std::move(created_); }
+  T* operator->() { return &*created_; }
   // Null if it was made.
   const char* why() const { return why_; }
 
  private:
-  std::optional<T> made_;
+  std::optional<T> created_;
   const char* why_ = nullptr;
 };
 

@@ -94,10 +94,10 @@ struct MemoryLimit {
 };
 
 std::optional<Implementation> first_of(const TunedWork& work, std::span<const Offer> offers) {
-  Attempt<Implementation> made = first_made<Implementation>(
+  Attempt<Implementation> result = first_implementation<Implementation>(
       offers, [](const Offer& offer) { return offer.make(); }, work.describe);
-  if (!made) return std::nullopt;
-  return *std::move(made);
+  if (!result) return std::nullopt;
+  return *std::move(result);
 }
 
 }  // namespace
@@ -114,16 +114,16 @@ std::optional<Implementation> choose_implementation(const TunedWork& work, std::
     const std::string& name = choice->name(choice->chosen());
     const auto chosen = std::ranges::find_if(offers, [&](const Offer& offer) { return name == offer.name; });
     if (chosen != offers.end()) {
-      if (Attempt<Implementation> made = chosen->make()) {
+      if (Attempt<Implementation> result = chosen->make()) {
         if (AlgorithmLog::is_on()) AlgorithmLog::get().add(work.describe(), chosen->name, {});
-        return *std::move(made);
+        return *std::move(result);
       }
     }
     return first_of(work, offers);
   }
   if (!work.is_repeatable) return first_of(work, offers);
   std::vector<std::string> names;
-  std::vector<Implementation> made;
+  std::vector<Implementation> result;
   MemoryLimit limit;
   bool has_rule = false;
   std::vector<RefusedAlgorithm> refused;
@@ -134,19 +134,19 @@ std::optional<Implementation> choose_implementation(const TunedWork& work, std::
       if (names.empty()) refused.push_back({offer.name, one.why()});
       continue;
     }
-    if (made.empty() || (!offer.may_lose && !has_rule)) limit.raise(*one);
+    if (result.empty() || (!offer.may_lose && !has_rule)) limit.raise(*one);
     has_rule = has_rule || !offer.may_lose;
     if (!limit.allows(*one)) continue;
     if (names.empty()) first = offer.name;
     names.emplace_back(offer.name);
-    made.push_back(*std::move(one));
+    result.push_back(*std::move(one));
   }
-  if (made.empty()) return std::nullopt;
-  if (made.size() == 1 && AlgorithmLog::is_on()) AlgorithmLog::get().add(work.describe(), first, refused);
+  if (result.empty()) return std::nullopt;
+  if (result.size() == 1 && AlgorithmLog::is_on()) AlgorithmLog::get().add(work.describe(), first, refused);
   choice = Tuner::get().open(work.key, work.describe, names);
-  if (choice == nullptr || made.size() == 1 || !choice->is_between(names)) return std::move(made[0]);
+  if (choice == nullptr || result.size() == 1 || !choice->is_between(names)) return std::move(result[0]);
   choice->count_use();
-  return tuned(std::move(choice), std::move(made));
+  return tuned(std::move(choice), std::move(result));
 }
 
 }  // namespace softnpu

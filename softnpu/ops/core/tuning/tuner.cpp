@@ -40,10 +40,10 @@ std::shared_ptr<Choice> Tuner::find(const TuningKey& key) const {
 
 std::shared_ptr<Choice> Tuner::open(const TuningKey& key, const std::function<std::string()>& describe,
                                     std::vector<std::string> names) {
-  auto made = std::make_shared<Choice>(describe(), std::move(names));
+  auto result = std::make_shared<Choice>(describe(), std::move(names));
   std::lock_guard lock(mutex_);
   if (choices_.size() >= kMostChoices && !choices_.contains(key.bytes())) return nullptr;
-  const auto [at, is_new] = choices_.try_emplace(key.bytes(), std::move(made));
+  const auto [at, is_new] = choices_.try_emplace(key.bytes(), std::move(result));
   if (is_new) in_order_.push_back(at->second);
   return at->second;
 }

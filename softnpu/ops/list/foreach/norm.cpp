@@ -6,9 +6,9 @@
 #include "base/text.h"
 #include "ops/core/dtype.h"
 #include "ops/core/tensor_memory.h"
+#include "ops/list/foreach/chunks.h"
 #include "ops/list/foreach/foreach.h"
 #include "ops/list/foreach/list_plan.h"
-#include "ops/list/foreach/pieces.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
@@ -105,12 +105,12 @@ struct Task {
     return is_one ? Order{1} : order;
   }
 
-  double part(const ListPiece& piece) const {
-    const Order order = order_of(piece.tensor);
+  double part(const ListChunk& chunk) const {
+    const Order order = order_of(chunk.tensor);
     double all = order.start();
-    with_compute_type(compute_types[piece.tensor], [&]<typename T>() {
+    with_compute_type(compute_types[chunk.tensor], [&]<typename T>() {
       if constexpr (!std::is_integral_v<T>) {
-        list.tensors[piece.tensor].run(piece.first, piece.last, [&](int64_t, void* const* values, size_t count) {
+        list.tensors[chunk.tensor].run(chunk.first, chunk.last, [&](int64_t, void* const* values, size_t count) {
           all = order.join(order.part(static_cast<const T*>(values[0]), count), all);
         });
       }

@@ -5,8 +5,8 @@
 #include "base/text.h"
 #include "ops/core/dtype.h"
 #include "ops/core/tensor_memory.h"
+#include "ops/list/foreach/chunks.h"
 #include "ops/list/foreach/foreach.h"
-#include "ops/list/foreach/pieces.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
@@ -38,9 +38,9 @@ struct Task {
     std::atomic<bool> found{false};
     parallel_for(static_cast<int64_t>(list.pieces.size()), 1, threads, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) {
-        const ListPiece& piece = list.pieces[static_cast<size_t>(i)];
-        list.tensors[piece.tensor].run(piece.first, piece.last, [&](int64_t, void* const* values, size_t count) {
-          const bool here = compute_types[piece.tensor] == ComputeType::kF64
+        const ListChunk& chunk = list.pieces[static_cast<size_t>(i)];
+        list.tensors[chunk.tensor].run(chunk.first, chunk.last, [&](int64_t, void* const* values, size_t count) {
+          const bool here = compute_types[chunk.tensor] == ComputeType::kF64
                                 ? unscale_tile(static_cast<double*>(values[0]), count, static_cast<double>(scale))
                                 : unscale_tile(static_cast<float*>(values[0]), count, scale);
           if (here) found.store(true, std::memory_order_relaxed);

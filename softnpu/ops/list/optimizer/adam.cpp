@@ -24,15 +24,15 @@ struct Task {
 
   template <typename T>
   void run_as() const {
-    const AdamStep<double> wide = make_step();
-    const AdamStep<T> step{static_cast<T>(wide.decay),
-                           static_cast<T>(wide.beta1),
-                           static_cast<T>(wide.beta2),
-                           static_cast<T>(wide.epsilon),
-                           static_cast<T>(wide.size),
-                           static_cast<T>(wide.root_scale),
-                           wide.nesterov,
-                           wide.maximize};
+    const AdamStep<double> widened = make_step();
+    const AdamStep<T> step{static_cast<T>(widened.decay),
+                           static_cast<T>(widened.beta1),
+                           static_cast<T>(widened.beta2),
+                           static_cast<T>(widened.epsilon),
+                           static_cast<T>(widened.size),
+                           static_cast<T>(widened.root_scale),
+                           widened.nesterov,
+                           widened.maximize};
     parallel_for(tiles.count(), Tiles::kGrain, threads, [&](int64_t first, int64_t last) {
       tiles.run(first, last, [&](int64_t, void* const* values, size_t count) {
         const auto at = [&](size_t k) { return static_cast<T*>(values[k]); };

@@ -62,9 +62,9 @@ HWY_INLINE FloatVector rounded_of([[maybe_unused]] const float* k, V... in) {
 // Recomputes lanes where `held` is false by F::scalar(a, ...).
 template <typename F, typename M, typename... V>
 HWY_NOINLINE void mend(M held, float* y, V... in) {
-  constexpr size_t kMost = hn::MaxLanes(Doubles());
-  HWY_ALIGN float values[sizeof...(V)][kMost];
-  HWY_ALIGN double good[kMost];
+  constexpr size_t kMax = hn::MaxLanes(Doubles());
+  HWY_ALIGN float values[sizeof...(V)][kMax];
+  HWY_ALIGN double good[kMax];
   size_t input = 0;
   (hn::Store(in, Floats(), values[input++]), ...);
   hn::Store(hn::IfThenElseZero(held, doubles(1)), Doubles(), good);

@@ -59,11 +59,12 @@ struct Tanh {
   static float scalar(float nan) { return nan; }
 };
 
-// erf in float32 for size >= 0, where `bell` is exp(-size^2): size P(size^2) below 1, with a relative error of 2e-7; 1
+// erf in float32 for size >= 0, where `wakeup` is exp(-size^2): size P(size^2) below 1, with a relative error of 2e-7;
+// 1
 // - bell Q(1 / (1 + size / 2)) beyond, with an absolute error of 8e-8. P and Q are Chebyshev fits to the functions
 // themselves.
 template <typename D>
-HWY_INLINE auto erf_of_size(D d, hn::Vec<D> size, hn::Vec<D> bell) {
+HWY_INLINE auto erf_of_size(D d, hn::Vec<D> size, hn::Vec<D> wakeup) {
   constexpr float kNear[] = {1.128379225730896F,      -0.37612637877464294F,    0.11283791065216064F,
                              -0.026866134256124496F,  0.005223785061389208F,    -0.0008542670402675867F,
                              0.00011956945672864094F, -1.3911695532442536e-05F, 1.0595263120194431e-06F};
@@ -73,7 +74,7 @@ HWY_INLINE auto erf_of_size(D d, hn::Vec<D> size, hn::Vec<D> bell) {
   const auto one = hn::Set(d, 1.0F);
   const auto near = size * polynomial(d, size * size, kNear);
   const auto t = one / hn::MulAdd(size, hn::Set(d, 0.5F), one);
-  const auto far = hn::NegMulAdd(bell, polynomial(d, t, kFar), one);
+  const auto far = hn::NegMulAdd(wakeup, polynomial(d, t, kFar), one);
   return hn::IfThenElse(size < one, near, far);
 }
 
@@ -126,9 +127,9 @@ struct Acos {
   static HWY_INLINE auto vector(auto d, auto v) {
     const ArcSine of(d, v);
     const auto twice = of.arc + of.arc;
-    const auto wide = (hn::Set(d, 2 * kRightAngle) - twice) + hn::Set(d, 2 * kRightAngleRest);
+    const auto widened = (hn::Set(d, 2 * kRightAngle) - twice) + hn::Set(d, 2 * kRightAngleRest);
     const auto from_middle = (hn::Set(d, kRightAngle) - hn::CopySign(of.arc, v)) + hn::Set(d, kRightAngleRest);
-    return hn::IfThenElse(of.is_half, hn::IfNegativeThenElse(v, wide, twice), from_middle);
+    return hn::IfThenElse(of.is_half, hn::IfNegativeThenElse(v, widened, twice), from_middle);
   }
   static float scalar(float x) { return std::acos(x); }
 };
@@ -182,9 +183,9 @@ struct Gelu {
     const auto half = hn::Abs(x) * hn::Set(d, 0.5F);
     const auto depth = half * hn::Abs(x);
     const auto most = hn::Set(d, 79.0F);
-    const auto bell = hn::IfThenElseZero(depth < most, exp32(d, hn::Neg(hn::Min(depth, most))));
+    const auto wakeup = hn::IfThenElseZero(depth < most, exp32(d, hn::Neg(hn::Min(depth, most))));
     const auto t = one / hn::MulAdd(half, hn::Set(d, std::numbers::sqrt2_v<float> / 2.8F), one);
-    return hn::NegMulAdd(half * bell, polynomial(d, t, kTerms), hn::Max(x, hn::Zero(d)));
+    return hn::NegMulAdd(half * wakeup, polynomial(d, t, kTerms), hn::Max(x, hn::Zero(d)));
   }
   static float scalar(float x) { return gelu(x); }
 };
@@ -195,10 +196,10 @@ struct GeluBackward {
     const auto half = hn::Set(d, 0.5F);
     const auto depth = x * x * half;
     const auto most = hn::Set(d, 79.0F);
-    const auto bell = hn::IfThenElseZero(depth < most, exp32(d, hn::Neg(hn::Min(depth, most))));
+    const auto wakeup = hn::IfThenElseZero(depth < most, exp32(d, hn::Neg(hn::Min(depth, most))));
     const auto size = hn::Abs(x) * hn::Set(d, std::numbers::sqrt2_v<float> / 2);
-    const auto cdf = hn::MulAdd(half, hn::CopySign(erf_of_size(d, size, bell), x), half);
-    const auto density = bell * hn::Set(d, std::numbers::inv_sqrtpi_v<float> * std::numbers::sqrt2_v<float> / 2);
+    const auto cdf = hn::MulAdd(half, hn::CopySign(erf_of_size(d, size, wakeup), x), half);
+    const auto density = wakeup * hn::Set(d, std::numbers::inv_sqrtpi_v<float> * std::numbers::sqrt2_v<float> / 2);
     return g * hn::MulAdd(x, density, cdf);
   }
   static float scalar(float g, float x) { return gelu_backward(g, x); }

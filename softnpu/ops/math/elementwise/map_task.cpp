@@ -225,12 +225,12 @@ void MapTask::add_accesses(std::vector<MemoryAccess>* to) const {
 double MapTask::cost_per_element() const { return cost_of(mapping_, 1); }
 
 std::unique_ptr<const ElementwiseLoop> MapTask::rebind(const BufferRebinding& rebinding) const {
-  auto made = std::make_unique<MapTask>(*this);
+  auto created = std::make_unique<MapTask>(*this);
   for (size_t k = 1; rebinding.input != nullptr && k < space_.operands(); ++k) {
-    if (space_.operand(k).data == rebinding.input) made->space_.move(k, rebinding.new_input);
+    if (space_.operand(k).data == rebinding.input) created->space_.move(k, rebinding.new_input);
   }
-  if (rebinding.new_output != nullptr) made->space_.move(0, rebinding.new_output);
-  return made;
+  if (rebinding.new_output != nullptr) created->space_.move(0, rebinding.new_output);
+  return created;
 }
 
 void MapTask::run(int64_t first, int64_t last) const {

@@ -151,10 +151,10 @@ struct KeepTask {
 
   void keep(int64_t first, int64_t here) const {
     alignas(64) char values[kTile * sizeof(std::complex<double>)];
-    char* place = values;
+    char* location = values;
     from_offsets.for_runs(first, here, [&](int64_t offset, int64_t stride, int64_t run) {
-      reader.read(from + offset, stride, static_cast<size_t>(run), place);
-      place += run * compute_bytes;
+      reader.read(from + offset, stride, static_cast<size_t>(run), location);
+      location += run * compute_bytes;
     });
     with_compute_type(compute_type, [&]<typename T>() {
       if constexpr (!std::is_integral_v<T>) {
@@ -166,10 +166,10 @@ struct KeepTask {
         }
       }
     });
-    place = values;
+    location = values;
     to_offsets.for_runs(first, here, [&](int64_t offset, int64_t stride, int64_t run) {
-      writer.write(place, static_cast<size_t>(run), to + offset, stride);
-      place += run * compute_bytes;
+      writer.write(location, static_cast<size_t>(run), to + offset, stride);
+      location += run * compute_bytes;
     });
   }
 };

@@ -67,8 +67,10 @@ void standard_normal(const Kernels& kernels, const uint32_t* words, size_t count
 template <typename T>
 struct Parameter {
   T number;
-  size_t place;  // index in the tile's values; 0: `number`
-  T at(void* const* values, size_t i) const { return place == 0 ? number : static_cast<const T*>(values[place])[i]; }
+  size_t location;  // index in the tile's values; 0: `number`
+  T at(void* const* values, size_t i) const {
+    return location == 0 ? number : static_cast<const T*>(values[location])[i];
+  }
 };
 
 template <typename T>

@@ -64,7 +64,7 @@ uint32_t kept_bits(aclDataType dtype) {
 }
 
 // The maximum of integers() without bounds.
-uint64_t greatest(aclDataType dtype) {
+uint64_t largest(aclDataType dtype) {
   switch (dtype) {
     case ACL_BOOL: return 1;
     case ACL_INT8: return INT8_MAX;
@@ -169,7 +169,7 @@ Status integers(const aclTensor& self, int64_t from, int64_t to, const RandomSee
 
 Status integers(const aclTensor& self, const RandomSeed& seed, Plan* plan) {
   SOFTNPU_RETURN_IF_ERROR(need_real(self));
-  return draw_integers(self, 0, greatest(self.dtype) + 1, seed, plan);
+  return draw_integers(self, 0, largest(self.dtype) + 1, seed, plan);
 }
 
 }  // namespace softnpu

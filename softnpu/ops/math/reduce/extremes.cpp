@@ -30,7 +30,7 @@ HWY_INLINE bool is_nan([[maybe_unused]] T x) {
   }
 }
 
-struct Greatest {
+struct Largest {
   template <typename T>
   static constexpr T first() {
     using Limits = std::numeric_limits<T>;
@@ -139,30 +139,30 @@ struct Both {
   using Value = T;
   struct State {
     T least;
-    T greatest;
+    T largest;
   };
   using First = T;
   using Second = T;
-  static void start(State& s) { s = {Least::first<T>(), Greatest::first<T>()}; }
+  static void start(State& s) { s = {Least::first<T>(), Largest::first<T>()}; }
   static HWY_INLINE void add(State& s, T v, const double*) {
     s.least = better<Least>(v, s.least);
-    s.greatest = better<Greatest>(v, s.greatest);
+    s.largest = better<Largest>(v, s.largest);
   }
   static HWY_INLINE void row(State& s, const T* v, size_t count, int64_t, const double*) {
     constexpr size_t kAtATime = 1024;  // fit the first-level cache for the second pass
     for (size_t i = 0; i < count; i += kAtATime) {
       const size_t here = HWY_MIN(kAtATime, count - i);
       s.least = better<Least>(best_of<Least, Itself>(v + i, here), s.least);
-      s.greatest = better<Greatest>(best_of<Greatest, Itself>(v + i, here), s.greatest);
+      s.largest = better<Largest>(best_of<Largest, Itself>(v + i, here), s.largest);
     }
   }
   static void merge(State& s, const State& o) {
     s.least = better<Least>(o.least, s.least);
-    s.greatest = better<Greatest>(o.greatest, s.greatest);
+    s.largest = better<Largest>(o.largest, s.largest);
   }
   static void finish(const State& s, const double*, T* first, T* second) {
     if (first != nullptr) *first = s.least;
-    if (second != nullptr) *second = s.greatest;
+    if (second != nullptr) *second = s.largest;
   }
 };
 
@@ -203,16 +203,16 @@ ReduceKernel kernel_for(ReduceOp op, ComputeType compute_type) {
   return with_compute_type(compute_type, [op]<typename T>() -> ReduceKernel {
     if constexpr (std::is_arithmetic_v<T>) {
       switch (op) {
-        case ReduceOp::kMax: return kernel_of<Extreme<Greatest, Itself, T>>();
+        case ReduceOp::kMax: return kernel_of<Extreme<Largest, Itself, T>>();
         case ReduceOp::kMin: return kernel_of<Extreme<Least, Itself, T>>();
         case ReduceOp::kMinMax: return kernel_of<Both<T>>();
-        case ReduceOp::kArgMax: return kernel_of<Where<Greatest, T>>();
+        case ReduceOp::kArgMax: return kernel_of<Where<Largest, T>>();
         case ReduceOp::kArgMin: return kernel_of<Where<Least, T>>();
         default: break;
       }
     }
     if constexpr (!std::is_integral_v<T>) {
-      if (op == ReduceOp::kAbsMax) return kernel_of<Extreme<Greatest, Magnitude, T>>();
+      if (op == ReduceOp::kAbsMax) return kernel_of<Extreme<Largest, Magnitude, T>>();
       if (op == ReduceOp::kAbsMin) return kernel_of<Extreme<Least, Magnitude, T>>();
     }
     return {};

@@ -146,7 +146,7 @@ template <typename T>
 struct LogSumExp {
   using Value = T;
   struct State {
-    double greatest;
+    double largest;
     double sum;
   };
   using First = T;
@@ -154,18 +154,18 @@ struct LogSumExp {
 
   static void start(State& s) { s = {-std::numeric_limits<double>::infinity(), 0}; }
   static void merge(State& s, const State& o) {
-    if (std::isnan(s.greatest)) return;
-    if (!(o.greatest <= s.greatest)) {
-      s.sum = o.sum + (std::isfinite(o.greatest) ? s.sum * std::exp(s.greatest - o.greatest) : 0);
-      s.greatest = o.greatest;
-    } else if (std::isfinite(s.greatest)) {
-      s.sum += o.sum * std::exp(o.greatest - s.greatest);
+    if (std::isnan(s.largest)) return;
+    if (!(o.largest <= s.largest)) {
+      s.sum = o.sum + (std::isfinite(o.largest) ? s.sum * std::exp(s.largest - o.largest) : 0);
+      s.largest = o.largest;
+    } else if (std::isfinite(s.largest)) {
+      s.sum += o.sum * std::exp(o.largest - s.largest);
     }
   }
   static HWY_INLINE State part_of(const T* HWY_RESTRICT v, size_t count) {
     const hn::ScalableTag<T> d;
     const size_t lanes = hn::Lanes(d);
-    T greatest = v[0];
+    T largest = v[0];
     size_t i = 0;
     if (count >= lanes) {
       auto best = hn::LoadU(d, v);
@@ -176,16 +176,16 @@ struct LogSumExp {
         best = hn::Max(best, x);
       }
       if (!hn::AllTrue(d, is_number)) return {std::numeric_limits<double>::quiet_NaN(), 0};
-      greatest = hn::GetLane(hn::MaxOfLanes(d, best));
+      largest = hn::GetLane(hn::MaxOfLanes(d, best));
     }
-    for (; i < count; ++i) greatest = v[i] > greatest || v[i] != v[i] ? v[i] : greatest;
-    State part{static_cast<double>(greatest), 0};
-    if (!std::isfinite(greatest)) return part;
-    const auto shift = hn::Set(d, greatest);
+    for (; i < count; ++i) largest = v[i] > largest || v[i] != v[i] ? v[i] : largest;
+    State part{static_cast<double>(largest), 0};
+    if (!std::isfinite(largest)) return part;
+    const auto shift = hn::Set(d, largest);
     auto sums = hn::Zero(d);  // of at most kAtATime / lanes terms of at most 1 each
     for (i = 0; i + lanes <= count; i += lanes) sums = hn::Add(sums, hn::Exp(d, hn::Sub(hn::LoadU(d, v + i), shift)));
     part.sum = static_cast<double>(hn::GetLane(hn::SumOfLanes(d, sums)));
-    for (; i < count; ++i) part.sum += std::exp(static_cast<double>(v[i]) - part.greatest);
+    for (; i < count; ++i) part.sum += std::exp(static_cast<double>(v[i]) - part.largest);
     return part;
   }
   static HWY_INLINE void row(State& s, const T* v, size_t count, int64_t, const double*) {
@@ -193,7 +193,7 @@ struct LogSumExp {
   }
   static void finish(const State& s, const double*, T* first, T*) {
     if (first == nullptr) return;
-    *first = static_cast<T>(std::isfinite(s.greatest) ? s.greatest + std::log(s.sum) : s.greatest);
+    *first = static_cast<T>(std::isfinite(s.largest) ? s.largest + std::log(s.sum) : s.largest);
   }
 };
 

@@ -60,9 +60,9 @@ class ReduceTask {
     chunks_ = ceil_of(length, chunk_);
     addresses_[0] = const_cast<char*>(space_.in());
     for (size_t k = 0; k < kMostResults; ++k) {
-      if (wanted_[k]) addresses_[place_[k] = count_++] = space_.out(k);
+      if (wanted_[k]) addresses_[location_[k] = count_++] = space_.out(k);
     }
-    said_ = describe_later({&self});
+    message_ = describe_later({&self});
     const double values = static_cast<double>(space_.kept_count()) * static_cast<double>(length);
     const double cost = kFlopsPerValue * reduction.cost * values;
     threads_ = threads_for(cost);
@@ -71,7 +71,7 @@ class ReduceTask {
 
   double work() const { return work_; }
   size_t operand_count() const { return count_; }
-  std::string describe() const { return said_(); }
+  std::string describe() const { return message_(); }
   const Addresses& addresses() const { return addresses_; }
   Checked workspace_bytes() const {
     return checked(chunks_ == 1 ? 0 : chunks_) * space_.kept_count() * kernel_.state_bytes;
@@ -189,8 +189,8 @@ class ReduceTask {
     space_.for_kept(line, line + static_cast<int64_t>(lines(block)), [&](const ReduceRun& kept) {
       for (size_t k = 0; k < kMostResults; ++k) {
         if (!wanted_[k]) continue;
-        writers_[k].write(next[k], static_cast<size_t>(kept.count), static_cast<char*>(memory[place_[k]]) + kept.out[k],
-                          kept.out_stride[k]);
+        writers_[k].write(next[k], static_cast<size_t>(kept.count),
+                          static_cast<char*>(memory[location_[k]]) + kept.out[k], kept.out_stride[k]);
         next[k] += kept.count * result_bytes_[k];
       }
     });
@@ -203,9 +203,9 @@ class ReduceTask {
   std::array<ElementWriter, kMostResults> writers_;
   std::array<bool, kMostResults> wanted_{};
   Addresses addresses_{};
-  std::array<size_t, kMostResults> place_{};  // of a wanted result's address
-  size_t count_ = 1;                          // of addresses
-  Describe said_;
+  std::array<size_t, kMostResults> location_{};  // of a wanted result's address
+  size_t count_ = 1;                             // of addresses
+  Describe message_;
   std::array<ptrdiff_t, kMostResults> result_bytes_{};
   ptrdiff_t compute_bytes_ = 0;
   bool by_columns_ = false;

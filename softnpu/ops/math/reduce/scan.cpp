@@ -54,9 +54,9 @@ class ScanTask {
   double work() const { return work_; }
 
   void run() const {
-    constexpr auto kTogether = static_cast<int64_t>(kScanLines);
-    const int64_t lines = (int64_t{1} << 14) / length_ / kTogether * kTogether;
-    const int64_t block = by_columns_ ? kTile : std::max(lines, kTogether);
+    constexpr auto kGroup = static_cast<int64_t>(kScanLines);
+    const int64_t lines = (int64_t{1} << 14) / length_ / kGroup * kGroup;
+    const int64_t block = by_columns_ ? kTile : std::max(lines, kGroup);
     parallel_for(space_.kept_count(), block, threads_, [this](int64_t first, int64_t last) {
       space_.for_kept(first, last, [this](const ReduceRun& run) { by_columns_ ? run_columns(run) : run_rows(run); });
     });
@@ -74,16 +74,16 @@ class ScanTask {
   }
 
   void run_rows(const ReduceRun& run) const {
-    constexpr auto kTogether = static_cast<int64_t>(kScanLines);
+    constexpr auto kGroup = static_cast<int64_t>(kScanLines);
     int64_t done = 0;
-    for (; kernel_.lines != nullptr && done + kTogether <= run.count; done += kTogether) run_lines(run, done);
+    for (; kernel_.lines != nullptr && done + kGroup <= run.count; done += kGroup) run_lines(run, done);
     for (; is_in_segments_ && done < run.count; ++done) run_segments(run, done);
     run_line_by_line(run, done);
   }
 
   // Values of kScanLines lines, or segments of one line.
-  struct Together {
-    Together() {
+  struct Group {
+    Group() {
       for (size_t k = 0; k < kScanLines; ++k) values[k] = tiles[k].values;
     }
     alignas(16) char states[kScanLines * kMostScanStateBytes];
@@ -97,61 +97,61 @@ class ScanTask {
     void* values[kScanLines];
   };
 
-  // Points `together.in` at the next values, in their memory or converted.
-  void read(Together* together, size_t count) const {
+  // Points `group.in` at the next values, in their memory or converted.
+  void read(Group* group, size_t count) const {
     for (size_t k = 0; k < kScanLines; ++k) {
-      together->in[k] = reads_in_place_ ? together->from[k] : together->values[k];
-      together->out[k] = writes_in_place_ ? together->to[k] : together->values[k];
+      group->in[k] = reads_in_place_ ? group->from[k] : group->values[k];
+      group->out[k] = writes_in_place_ ? group->to[k] : group->values[k];
       if (!reads_in_place_) {
-        reader_.read(together->from[k], space_.inner_reduced().in, count, together->values[k]);
+        reader_.read(group->from[k], space_.inner_reduced().in, count, group->values[k]);
       }
     }
   }
 
-  void scan(Together* together, size_t count) const {
-    kernel_.lines(together->states, together->in, together->out, count);
+  void scan(Group* group, size_t count) const {
+    kernel_.lines(group->states, group->in, group->out, count);
     for (size_t k = 0; k < kScanLines && !writes_in_place_; ++k) {
-      writer_.write(together->values[k], count, together->to[k], out_stride_[0]);
+      writer_.write(group->values[k], count, group->to[k], out_stride_[0]);
     }
   }
 
   void run_lines(const ReduceRun& run, int64_t line) const {
-    Together together;
-    kernel_.start(together.states, kScanLines);
+    Group group;
+    kernel_.start(group.states, kScanLines);
     for (int64_t i = 0; i < length_; i += kTile) {
       const auto here = static_cast<size_t>(std::min(kTile, length_ - i));
       for (size_t k = 0; k < kScanLines; ++k) {
         const int64_t at = line + static_cast<int64_t>(k);
-        together.from[k] = in_of(run, at) + i * space_.inner_reduced().in;
-        together.to[k] = out_of(run, at) + i * out_stride_[0];
+        group.from[k] = in_of(run, at) + i * space_.inner_reduced().in;
+        group.to[k] = out_of(run, at) + i * out_stride_[0];
       }
-      read(&together, here);
-      scan(&together, here);
+      read(&group, here);
+      scan(&group, here);
     }
   }
 
   // One long line: the segments' totals first, so that they are scanned together.
   void run_segments(const ReduceRun& run, int64_t line) const {
-    constexpr auto kTogether = static_cast<int64_t>(kScanLines);
-    Together together;
+    constexpr auto kGroup = static_cast<int64_t>(kScanLines);
+    Group group;
     const char* from = in_of(run, line);
     char* to = out_of(run, line);
     alignas(16) char sum[kMostScanStateBytes];
     kernel_.start(sum, 1);
     int64_t i = 0;
-    for (; i + kTogether * kTile <= length_; i += kTogether * kTile) {
+    for (; i + kGroup * kTile <= length_; i += kGroup * kTile) {
       for (size_t k = 0; k < kScanLines; ++k) {
         const int64_t at = i + static_cast<int64_t>(k) * kTile;
-        together.from[k] = from + at * space_.inner_reduced().in;
-        together.to[k] = to + at * out_stride_[0];
+        group.from[k] = from + at * space_.inner_reduced().in;
+        group.to[k] = to + at * out_stride_[0];
       }
-      read(&together, kTile);
+      read(&group, kTile);
       for (size_t k = 0; k < kScanLines; ++k) {
-        std::memcpy(together.states + k * kernel_.state_bytes, sum, kernel_.state_bytes);
-        kernel_.total(sum, together.in[k], kTile);
+        std::memcpy(group.states + k * kernel_.state_bytes, sum, kernel_.state_bytes);
+        kernel_.total(sum, group.in[k], kTile);
       }
-      scan(&together, kTile);
-      std::memcpy(sum, together.states + (kScanLines - 1) * kernel_.state_bytes, kernel_.state_bytes);
+      scan(&group, kTile);
+      std::memcpy(sum, group.states + (kScanLines - 1) * kernel_.state_bytes, kernel_.state_bytes);
     }
     run_line(run, line, i, sum);
   }
@@ -189,11 +189,11 @@ class ScanTask {
         reader_.read(space_.in() + run.in + line * run.in_stride + i * space_.inner_reduced().in, run.in_stride, here,
                      tile.values);
         kernel_.columns(states, tile.values, has_indices_ ? tile.indices : nullptr, here, i);
-        const auto place = [&](size_t k) {
+        const auto location = [&](size_t k) {
           return space_.out(k) + run.out[k] + line * run.out_stride[k] + i * out_stride_[k];
         };
-        writer_.write(tile.values, here, place(0), run.out_stride[0]);
-        if (has_indices_) index_writer_.write(tile.indices, here, place(1), run.out_stride[1]);
+        writer_.write(tile.values, here, location(0), run.out_stride[0]);
+        if (has_indices_) index_writer_.write(tile.indices, here, location(1), run.out_stride[1]);
       }
     }
   }

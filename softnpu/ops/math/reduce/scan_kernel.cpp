@@ -46,7 +46,7 @@ struct Prod {
 };
 
 // The last of equal values wins; a NaN stays, with the index of the last NaN.
-template <typename T, bool kGreatest>
+template <typename T, bool kLargest>
 struct Best {
   using Value = T;
   struct State {
@@ -56,7 +56,7 @@ struct Best {
   static void start(State& s) { s = {T(0), -1}; }
   static void step(State& s, T& value, int64_t* index, int64_t at) {
     const bool wins =
-        s.index < 0 || value != value || (s.best == s.best && (kGreatest ? value >= s.best : value <= s.best));
+        s.index < 0 || value != value || (s.best == s.best && (kLargest ? value >= s.best : value <= s.best));
     if (wins) s = {value, at};
     value = s.best;
     if (index != nullptr) *index = s.index;

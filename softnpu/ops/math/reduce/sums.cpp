@@ -97,7 +97,7 @@ constexpr bool kAddsInFloat =
 
 // The sum of terms of contiguous floating-point values, in float64.
 template <typename Term, std::floating_point T>
-HWY_INLINE double sum_of_wide(const T* HWY_RESTRICT v, size_t count, [[maybe_unused]] const double* k) {
+HWY_INLINE double sum_of_widened(const T* HWY_RESTRICT v, size_t count, [[maybe_unused]] const double* k) {
   const hn::ScalableTag<double> d;
   double sum = 0;
   size_t i = 0;
@@ -134,21 +134,21 @@ HWY_INLINE double sum_of(const T* HWY_RESTRICT v, size_t count, const double* k)
     const auto term = [v](auto d, size_t i) HWY_ATTR { return Term::vector(d, hn::LoadU(d, v + i)); };
     double sum = 0;
     const size_t eights = sum_trusted_eights(count, term, is_trusted<Term>, &sum);
-    return eights == count ? sum : sum + sum_of_wide<Term>(v + eights, count - eights, k);
+    return eights == count ? sum : sum + sum_of_widened<Term>(v + eights, count - eights, k);
   }
-  return sum_of_wide<Term>(v, count, k);
+  return sum_of_widened<Term>(v, count, k);
 }
 
 // A sum in float64.
-struct Wide1 {
+struct Widened1 {
   double sum;
   HWY_INLINE void add(double x) { sum += x; }
-  HWY_INLINE void merge(const Wide1& other) { sum += other.sum; }
+  HWY_INLINE void merge(const Widened1& other) { sum += other.sum; }
   HWY_INLINE double value() const { return sum; }
 };
 
 // The same with the rounding errors (Knuth's two-sum). After an infinity `lost` is meaningless.
-struct Wide2 {
+struct Widened2 {
   double sum;
   double lost;
   HWY_INLINE void add(double x) {
@@ -157,7 +157,7 @@ struct Wide2 {
     lost += (sum - (t - z)) + (x - z);
     sum = t;
   }
-  HWY_INLINE void merge(const Wide2& other) {
+  HWY_INLINE void merge(const Widened2& other) {
     add(other.sum);
     lost += other.lost;
   }
@@ -169,7 +169,7 @@ constexpr size_t kPlain = 512;
 constexpr size_t kPlainFloats = 4096;
 
 template <typename T>
-using Exact = std::conditional_t<std::is_same_v<T, double>, Wide2, Wide1>;
+using Exact = std::conditional_t<std::is_same_v<T, double>, Widened2, Widened1>;
 
 // Sums of real terms of values of T, in the type of T or of its magnitude.
 template <typename Term, typename T, typename R = T>
@@ -191,9 +191,9 @@ struct RealSum {
   // Adds eight rows, `line` bytes apart, of `count` columns to the columns' states.
   static HWY_INLINE void add_eight(State* HWY_RESTRICT s, const char* at, ptrdiff_t line, size_t count,
                                    const double* k) requires(std::is_same_v<T, float>&& std::is_same_v<Term, Itself>&&
-                                                                 std::is_same_v<State, Wide1>) {
+                                                                 std::is_same_v<State, Widened1>) {
     const hn::ScalableTag<float> d;
-    const hn::ScalableTag<double> wide;
+    const hn::ScalableTag<double> widened;
     const size_t lanes = hn::Lanes(d);
     const auto row = [&](ptrdiff_t r) { return reinterpret_cast<const float*>(at + r * line); };
     auto* const sums = reinterpret_cast<double*>(s);
@@ -208,9 +208,9 @@ struct RealSum {
         }
         continue;
       }
-      hn::StoreU(hn::Add(hn::LoadU(wide, sums + i), lower_half(sum)), wide, sums + i);
+      hn::StoreU(hn::Add(hn::LoadU(widened, sums + i), lower_half(sum)), widened, sums + i);
       double* const upper = sums + i + lanes / 2;
-      hn::StoreU(hn::Add(hn::LoadU(wide, upper), upper_half(sum)), wide, upper);
+      hn::StoreU(hn::Add(hn::LoadU(widened, upper), upper_half(sum)), widened, upper);
     }
     for (; i < count; ++i) {
       for (ptrdiff_t r = 0; r < 8; ++r) add(s[i], row(r)[i], k);

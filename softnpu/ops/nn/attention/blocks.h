@@ -53,8 +53,8 @@ inline Rows left_rows(const Heads& from, int64_t b, int64_t head, int64_t first,
 
 // As a right factor: its rows must be padded in memory.
 inline Rows right_rows(const Heads& from, int64_t b, int64_t head, int64_t first, int64_t count, float* copy) {
-  const bool lies_well = from.channel_stride == sizeof(float) && from.channels == padded(from.channels);
-  return (lies_well ? left_rows : copied_rows)(from, b, head, first, count, copy);
+  const bool is_row_aligned = from.channel_stride == sizeof(float) && from.channels == padded(from.channels);
+  return (is_row_aligned ? left_rows : copied_rows)(from, b, head, first, count, copy);
 }
 
 // Per-query numbers in float32: [B, N, S, k] or [T, N, k], with k equal values each.

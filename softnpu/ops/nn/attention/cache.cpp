@@ -71,7 +71,7 @@ struct CacheTask {
   FlatTensor slots;
   int64_t count = 0;
   int64_t limit = 0;
-  bool is_wide = false;
+  bool is_widened = false;
 
   Status run() const {
     std::vector<int64_t> given;
@@ -79,13 +79,13 @@ struct CacheTask {
     slots.for_runs(0, count, [&](const char* from, ptrdiff_t stride, int64_t here) {
       for (int64_t i = 0; i < here; ++i, from += stride) {
         int32_t narrow = 0;
-        int64_t wide = 0;
-        if (is_wide) {
-          std::memcpy(&wide, from, sizeof(wide));
+        int64_t widened = 0;
+        if (is_widened) {
+          std::memcpy(&widened, from, sizeof(widened));
         } else {
           std::memcpy(&narrow, from, sizeof(narrow));
         }
-        given.push_back(is_wide ? wide : narrow);
+        given.push_back(is_widened ? widened : narrow);
       }
     });
     for (const int64_t slot : given) {
@@ -123,7 +123,7 @@ Status write_pages(const PageRows& o, Plan* plan) {
   if ((o.value == nullptr) != (o.value_cache == nullptr)) return bad("one of value and valueCache is given alone");
   auto task = std::make_shared<CacheTask>();
   task->count = o.slots.dims[0];
-  task->is_wide = o.slots.dtype == ACL_INT64;
+  task->is_widened = o.slots.dtype == ACL_INT64;
   SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(o.slots, -1, "slotMapping", &task->slots));
   SOFTNPU_RETURN_IF_ERROR(task->parts.emplace_back().make(o.key, o.key_cache, "key", task->count, is_blocked));
   task->limit = task->parts[0].slots(o.key_cache, is_blocked);

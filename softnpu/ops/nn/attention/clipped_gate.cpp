@@ -92,7 +92,7 @@ Status plan_clipped(const aclTensor& x, const aclTensor* group_index, const Clip
   task->rows = rows;
   task->half = half;
   plan->work = 32 * static_cast<double>(element_count(x));
-  plan->describe = [said = describe(x)] { return "(" + said + ")"; };
+  plan->describe = [message = describe(x)] { return "(" + message + ")"; };
   plan->run = [task = std::shared_ptr<const ClippedTask<T>>(std::move(task))](void*) { return task->run(); };
   return Status::ok();
 }

@@ -249,10 +249,10 @@ void AttentionProblem::finish_scores(size_t sequence, int64_t head, int64_t firs
     }
     if (!is_open) {
       const Span span = seen(s, query);
-      const auto place = [&](int64_t key) { return std::clamp(key - first_key, int64_t{0}, keys); };
-      const int64_t prefix_end = place(span.prefix);
-      for (int64_t j = prefix_end; j < place(span.first); ++j) x[j * by_key] = kUnseen;
-      for (int64_t j = std::max(prefix_end, place(span.last)); j < keys; ++j) x[j * by_key] = kUnseen;
+      const auto location = [&](int64_t key) { return std::clamp(key - first_key, int64_t{0}, keys); };
+      const int64_t prefix_end = location(span.prefix);
+      for (int64_t j = prefix_end; j < location(span.first); ++j) x[j * by_key] = kUnseen;
+      for (int64_t j = std::max(prefix_end, location(span.last)); j < keys; ++j) x[j * by_key] = kUnseen;
     }
     if (mask.data != nullptr) {
       mask.reader.read(mask.at(b, head, query) + first_key * mask.strides[3], mask.strides[3],

@@ -35,7 +35,7 @@ void plan_rows(const aclTensor& like, int64_t count, Body body, Plan* plan) {
   const Checked row_bytes = checked(count) * length * sizeof(double);
   const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 13) / std::max<int64_t>(1, length));
   plan->work = cost;
-  plan->describe = [said = describe(like)] { return "(" + said + ")"; };
+  plan->describe = [message = describe(like)] { return "(" + message + ")"; };
   plan->run = [=, body = std::make_shared<const Body>(std::move(body))](void*) -> Status {
     if (rows == 0) return Status::ok();
     const Checked bytes = row_bytes * threads;

@@ -25,13 +25,13 @@ class TensorRows {
  private:
   int64_t offset(int64_t row) const { return walk(row, strides_); }
   int64_t walk(int64_t row, const Dims& strides) const {
-    int64_t place = 0;
+    int64_t location = 0;
     for (size_t i = outer_.size(); i-- > 0 && row > 0;) {
       const int64_t rest = row / outer_[i];
-      place += (row - rest * outer_[i]) * strides[i];
+      location += (row - rest * outer_[i]) * strides[i];
       row = rest;
     }
-    return place;
+    return location;
   }
 
   char* data_ = nullptr;

@@ -19,12 +19,12 @@ using Tag = hn::CappedTag<float, 16>;
 
 constexpr float kNone = -__builtin_inff();
 
-void find_greatest(const float* scores, size_t keys, size_t width, float* most) {
+void find_largest(const float* scores, size_t keys, size_t width, float* most) {
   const Tag tag;
   for (size_t j = 0; j < width; j += hn::Lanes(tag)) {
-    auto greatest = hn::LoadU(tag, most + j);
-    for (size_t i = 0; i < keys; ++i) greatest = hn::Max(hn::LoadU(tag, scores + i * width + j), greatest);
-    hn::StoreU(greatest, tag, most + j);
+    auto largest = hn::LoadU(tag, most + j);
+    for (size_t i = 0; i < keys; ++i) largest = hn::Max(hn::LoadU(tag, scores + i * width + j), largest);
+    hn::StoreU(largest, tag, most + j);
   }
 }
 
@@ -32,8 +32,8 @@ void find_greatest(const float* scores, size_t keys, size_t width, float* most) 
 void subtract(float* scores, size_t keys, size_t width, const float* most) {
   const Tag tag;
   for (size_t j = 0; j < width; j += hn::Lanes(tag)) {
-    const auto greatest = hn::LoadU(tag, most + j);
-    const auto beside = hn::IfThenZeroElse(hn::Eq(greatest, hn::Set(tag, kNone)), greatest);
+    const auto largest = hn::LoadU(tag, most + j);
+    const auto beside = hn::IfThenZeroElse(hn::Eq(largest, hn::Set(tag, kNone)), largest);
     for (size_t i = 0; i < keys; ++i) {
       float* at = scores + i * width + j;
       hn::StoreU(hn::Sub(hn::LoadU(tag, at), beside), tag, at);
@@ -73,13 +73,13 @@ void differentiate(const float* weights, float* gradients, size_t keys, size_t w
 }
 
 // Never reads past the end of a row.
-float greatest_of(const float* values, size_t count) {
+float largest_of(const float* values, size_t count) {
   const Tag tag;
   const size_t lanes = hn::Lanes(tag);
-  auto greatest = hn::Set(tag, kNone);
+  auto largest = hn::Set(tag, kNone);
   size_t i = 0;
-  for (; i + lanes <= count; i += lanes) greatest = hn::Max(hn::LoadU(tag, values + i), greatest);
-  float most = hn::GetLane(hn::MaxOfLanes(tag, greatest));
+  for (; i + lanes <= count; i += lanes) largest = hn::Max(hn::LoadU(tag, values + i), largest);
+  float most = hn::GetLane(hn::MaxOfLanes(tag, largest));
   for (; i < count; ++i) most = values[i] > most ? values[i] : most;
   return most;
 }
@@ -127,12 +127,12 @@ HWY_AFTER_NAMESPACE();
 namespace softnpu {
 namespace {
 
-HWY_EXPORT(find_greatest);
+HWY_EXPORT(find_largest);
 HWY_EXPORT(subtract);
 HWY_EXPORT(add_columns);
 HWY_EXPORT(multiply);
 HWY_EXPORT(differentiate);
-HWY_EXPORT(greatest_of);
+HWY_EXPORT(largest_of);
 HWY_EXPORT(sum_of);
 HWY_EXPORT(dot_all);
 
@@ -146,7 +146,7 @@ void exponentials(MapKernel exp, float* values, size_t count) {
 void softmax_scores(float* scores, size_t keys, size_t width, float* most, float* all, float* rescale, MapKernel exp) {
   limit_simd_targets();
   for (size_t j = 0; j < width; ++j) rescale[j] = most[j];
-  HWY_DYNAMIC_DISPATCH(find_greatest)(scores, keys, width, most);
+  HWY_DYNAMIC_DISPATCH(find_largest)(scores, keys, width, most);
   HWY_DYNAMIC_DISPATCH(subtract)(rescale, 1, width, most);
   exponentials(exp, rescale, width);
   HWY_DYNAMIC_DISPATCH(subtract)(scores, keys, width, most);
@@ -156,14 +156,14 @@ void softmax_scores(float* scores, size_t keys, size_t width, float* most, float
 
 void softmax_row(float* scores, size_t keys, float* most, float* all, float* rescale, MapKernel exp) {
   limit_simd_targets();
-  const float greatest = std::max(*most, HWY_DYNAMIC_DISPATCH(greatest_of)(scores, keys));
-  const float beside = greatest == -__builtin_inff() ? 0 : greatest;
+  const float largest = std::max(*most, HWY_DYNAMIC_DISPATCH(largest_of)(scores, keys));
+  const float beside = largest == -__builtin_inff() ? 0 : largest;
   *rescale = *most - beside;
   exponentials(exp, rescale, 1);
   for (size_t i = 0; i < keys; ++i) scores[i] -= beside;
   exponentials(exp, scores, keys);
   *all = *all * *rescale + HWY_DYNAMIC_DISPATCH(sum_of)(scores, keys);
-  *most = greatest;
+  *most = largest;
 }
 
 void dot_rows(const float* query, const float* keys, size_t row, size_t count, size_t channels, float* scores) {

@@ -105,9 +105,10 @@ Attempt<Step> choose_convolution(const ConvProblem& problem) {
   const std::vector<Offer> offers = offers_of(kConvAlgorithms, p, &implementation_of);
   const bool repeats = is_repeatable(p);
   const TunedWork work{repeats, key_of(p, repeats), describe};
-  std::optional<Implementation> made = choose_implementation(work, offers);
-  if (!made) return by_rule();
-  return Step{made->workspace_bytes, p.flops(), std::move(made->run), std::move(made->fusible), made->packed_bytes};
+  std::optional<Implementation> output = choose_implementation(work, offers);
+  if (!output) return by_rule();
+  return Step{output->workspace_bytes, p.flops(), std::move(output->run), std::move(output->fusible),
+              output->packed_bytes};
 }
 
 }  // namespace softnpu

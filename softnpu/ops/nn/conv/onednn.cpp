@@ -87,18 +87,18 @@ void refuse_reference(const char* implementation) {
   }
 }
 
-// The primitive of the description `made`; `which` are the argument numbers of its operands.
+// The primitive of the description `output`; `which` are the argument numbers of its operands.
 template <typename Description>
-Primitive primitive_of(const Description& made, const std::array<int, kOperands>& which,
+Primitive primitive_of(const Description& output, const std::array<int, kOperands>& which,
                        std::array<memory::desc, kOperands> prim_md, const memory::desc& bias) {
   std::vector<PrimitiveRuns::Argument> arguments;
   for (size_t i = 0; i < kOperands; ++i) arguments.push_back({which[i], prim_md[i]});
-  arguments.push_back({DNNL_ARG_SCRATCHPAD, made.scratchpad_desc()});
+  arguments.push_back({DNNL_ARG_SCRATCHPAD, output.scratchpad_desc()});
   if (!bias.is_zero()) arguments.push_back({DNNL_ARG_BIAS, bias});
   Primitive p;
-  p.runs = std::make_unique<PrimitiveRuns>(dnnl::primitive(made), std::move(arguments));
+  p.runs = std::make_unique<PrimitiveRuns>(dnnl::primitive(output), std::move(arguments));
   p.prim_md = std::move(prim_md);
-  p.scratchpad_bytes = made.scratchpad_desc().get_size();
+  p.scratchpad_bytes = output.scratchpad_desc().get_size();
   return p;
 }
 
@@ -132,31 +132,31 @@ Primitive describe_primitive(const Key& key, BlockedImages images) {
   };
   switch (static_cast<ConvKind>(key.kind)) {
     case ConvKind::kForward: {
-      const auto made = make_forward(in, filter, out);
-      refuse_reference(made.impl_info_str());
-      return primitive_of(made, {DNNL_ARG_SRC, DNNL_ARG_DST, DNNL_ARG_WEIGHTS},
-                          {made.src_desc(), made.dst_desc(), made.weights_desc()}, bias);
+      const auto output = make_forward(in, filter, out);
+      refuse_reference(output.impl_info_str());
+      return primitive_of(output, {DNNL_ARG_SRC, DNNL_ARG_DST, DNNL_ARG_WEIGHTS},
+                          {output.src_desc(), output.dst_desc(), output.weights_desc()}, bias);
     }
     case ConvKind::kInputGradient: {
       Layout like = key.in;
       like.dtype = key.out.dtype;
-      const dnnl::convolution_backward_data::primitive_desc made(engine, algorithm, in, filter, out, stride, dilation,
-                                                                 before, after,
-                                                                 make_forward(image_md(like), filter, out), attributes);
-      refuse_reference(made.impl_info_str());
-      return primitive_of(made, {DNNL_ARG_DIFF_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_WEIGHTS},
-                          {made.diff_src_desc(), made.diff_dst_desc(), made.weights_desc()}, {});
+      const dnnl::convolution_backward_data::primitive_desc output(
+          engine, algorithm, in, filter, out, stride, dilation, before, after,
+          make_forward(image_md(like), filter, out), attributes);
+      refuse_reference(output.impl_info_str());
+      return primitive_of(output, {DNNL_ARG_DIFF_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_WEIGHTS},
+                          {output.diff_src_desc(), output.diff_dst_desc(), output.weights_desc()}, {});
     }
     case ConvKind::kFilterGradient: break;
   }
   Layout like = key.filter;
   like.dtype = key.in.dtype;
-  const dnnl::convolution_backward_weights::primitive_desc made(engine, algorithm, in, filter, out, stride, dilation,
-                                                                before, after, make_forward(in, any_md_of(like), out),
-                                                                attributes);
-  refuse_reference(made.impl_info_str());
-  return primitive_of(made, {DNNL_ARG_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS},
-                      {made.src_desc(), made.diff_dst_desc(), made.diff_weights_desc()}, {});
+  const dnnl::convolution_backward_weights::primitive_desc output(engine, algorithm, in, filter, out, stride, dilation,
+                                                                  before, after, make_forward(in, any_md_of(like), out),
+                                                                  attributes);
+  refuse_reference(output.impl_info_str());
+  return primitive_of(output, {DNNL_ARG_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS},
+                      {output.src_desc(), output.diff_dst_desc(), output.diff_weights_desc()}, {});
 }
 
 Operand result_of(ConvKind kind) {
@@ -189,12 +189,12 @@ std::shared_ptr<const Primitive> make_primitive(const Key& key) {
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     const memory::desc& from = back ? p.prim_md[i] : p.user_md[i];
     const memory::desc& to = back ? p.user_md[i] : p.prim_md[i];
-    const dnnl::reorder::primitive_desc made(onednn_engine(), from, onednn_engine(), to, attributes);
+    const dnnl::reorder::primitive_desc output(onednn_engine(), from, onednn_engine(), to, attributes);
     p.reorders[i] = std::make_unique<PrimitiveRuns>(
-        dnnl::reorder(made),
+        dnnl::reorder(output),
         std::vector<PrimitiveRuns::Argument>{
-            {DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}, {DNNL_ARG_SCRATCHPAD, made.scratchpad_desc()}});
-    p.scratchpad_bytes = std::max(p.scratchpad_bytes, made.scratchpad_desc().get_size());
+            {DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}, {DNNL_ARG_SCRATCHPAD, output.scratchpad_desc()}});
+    p.scratchpad_bytes = std::max(p.scratchpad_bytes, output.scratchpad_desc().get_size());
   }
   return std::make_shared<const Primitive>(std::move(p));
 }
@@ -398,7 +398,7 @@ class Convolution final : public FusionRoot {
     for (size_t i = 0; i < kOperands; ++i) {
       if (primitive_->reorders[i]) reordered_at_[i] = space_.reserve(checked(primitive_->prim_md[i].get_size()));
     }
-    if (p_.bias != nullptr) bias_at_ = space_.reserve(checked(p_.made().channels) * sizeof(float));
+    if (p_.bias != nullptr) bias_at_ = space_.reserve(checked(p_.output().channels) * sizeof(float));
     scratchpad_at_ = space_.reserve(checked(primitive_->scratchpad_bytes));
   }
 
@@ -451,8 +451,8 @@ class Convolution final : public FusionRoot {
   }
 
   // Calls `made(first, last)` as soon as those images are computed.
-  template <typename MadeImages>
-  void run(char* space, char* to, const MadeImages& made) const {
+  template <typename OutputImages>
+  void run(char* space, char* to, const OutputImages& output) const {
     const ThreadScope scope(threads_);
     std::array<void*, kOperands + 2> arguments{};
     arguments[kOperands] = space + scratchpad_at_;
@@ -468,7 +468,7 @@ class Convolution final : public FusionRoot {
     }
     for (int64_t image = 0; image < p_.batch; image += images_per_run_) {
       run_images(image, space, to, arguments);
-      made(image, image + images_per_run_);
+      output(image, image + images_per_run_);
     }
     if (is_staged_[result_])
       copy(user_layouts_[result_], to, staged_layouts_[result_], result_data(space, to), threads_);
@@ -514,8 +514,8 @@ class Convolution final : public FusionRoot {
   // The address to which the primitive, or the reorder after it, writes the result for `to`.
   char* result_data(char* space, char* to) const { return is_staged_[result_] ? space + staged_at_[result_] : to; }
 
-  // Reorders operand `i`, from `offset` on, to `place`, in the layout that the primitive takes.
-  void reorder_operand(size_t i, ptrdiff_t offset, char* space, void* place) const {
+  // Reorders operand `i`, from `offset` on, to `location`, in the layout that the primitive takes.
+  void reorder_operand(size_t i, ptrdiff_t offset, char* space, void* location) const {
     char* from = staged_data(i, space) + offset;
     if (is_split_) {
       split(staged_layouts_[i], from, user_layouts_[i], data_[i], summed_dim(p_.kind, i), factor_of(p_.kind, i),
@@ -523,7 +523,7 @@ class Convolution final : public FusionRoot {
     } else if (is_staged_[i]) {
       copy(staged_layouts_[i], from, user_layouts_[i], data_[i], threads_);
     }
-    if (const auto& runs = primitive_->reorders[i]) reorder(*runs, from, place, space + scratchpad_at_);
+    if (const auto& runs = primitive_->reorders[i]) reorder(*runs, from, location, space + scratchpad_at_);
   }
 
   bool has_many_positions() const { return p_.batch * p_.out.spatial_size() >= kManyPositions; }

@@ -10,15 +10,15 @@
 
 namespace softnpu {
 
-// `Made` is constructed from the problem, and may be a FusionRoot.
-template <typename Made>
+// `Implementation` is constructed from the problem, and may be a FusionRoot.
+template <typename Implementation>
 Attempt<Step> onednn_step(const ConvProblem& problem) {
   try {
-    const auto made = std::make_shared<const Made>(problem);
-    Step step{made->workspace_bytes(), problem.flops(), [made](char* workspace) { made->run(workspace); }};
-    if constexpr (requires { made->packed_bytes(); }) step.packed_bytes = made->packed_bytes();
-    if constexpr (std::is_base_of_v<FusionRoot, Made>) {
-      if (made->is_fusible()) step.fusible = made;
+    const auto output = std::make_shared<const Implementation>(problem);
+    Step step{output->workspace_bytes(), problem.flops(), [output](char* workspace) { output->run(workspace); }};
+    if constexpr (requires { output->packed_bytes(); }) step.packed_bytes = output->packed_bytes();
+    if constexpr (std::is_base_of_v<FusionRoot, Implementation>) {
+      if (output->is_fusible()) step.fusible = output;
     }
     return step;
   } catch (const dnnl::error& error) {

@@ -109,9 +109,9 @@ Status read_problem(const aclTensor& image, const aclTensor& weight, const aclTe
   SOFTNPU_RETURN_IF_ERROR(read_spatial(attributes.output_padding, "outputPadding", p->dims, 0, 0, &output_padding));
   int64_t result_batch = 0;
   Image* read = attributes.transposed ? &p->out : &p->in;
-  Image* made = attributes.transposed ? &p->in : &p->out;
+  Image* output = attributes.transposed ? &p->in : &p->out;
   SOFTNPU_RETURN_IF_ERROR(read_any_image(image, p->dims, "the input", &p->batch, read));
-  SOFTNPU_RETURN_IF_ERROR(read_any_image(result, p->dims, "the result", &result_batch, made));
+  SOFTNPU_RETURN_IF_ERROR(read_any_image(result, p->dims, "the result", &result_batch, output));
   SOFTNPU_RETURN_IF_ERROR(read_filter(weight, "the weight", &p->filter));
   if (result_batch != p->batch || image.dims.size() != result.dims.size()) {
     return invalid(
@@ -122,8 +122,9 @@ Status read_problem(const aclTensor& image, const aclTensor& weight, const aclTe
 
 // Adds no step for an empty result.
 Status add_step(const ConvProblem& p, std::vector<Step>* steps) {
-  const bool empty = p.kind == ConvKind::kFilterGradient ? p.out.channels * p.in_channels() == 0
-                                                         : p.batch * p.made().channels * p.made().spatial_size() == 0;
+  const bool empty = p.kind == ConvKind::kFilterGradient
+                         ? p.out.channels * p.in_channels() == 0
+                         : p.batch * p.output().channels * p.output().spatial_size() == 0;
   if (empty) return Status::ok();
   Attempt<Step> step = choose_convolution(p);
   if (!step) return invalid(text("no convolution is defined for ", describe(p), ": ", step.why()));
@@ -149,7 +150,7 @@ void add_channel_sums(const Image& image, int64_t batch, char* to, int64_t strid
   }
 }
 
-Plan plan_of(std::vector<Step> steps, std::string said) {
+Plan plan_of(std::vector<Step> steps, std::string message) {
   Plan plan;
   double flops = 0;
   for (const Step& step : steps) {
@@ -163,13 +164,13 @@ Plan plan_of(std::vector<Step> steps, std::string said) {
     for (const Step& step : steps) step.run(static_cast<char*>(workspace));
     return Status::ok();
   };
-  plan.describe = [said = std::move(said)] { return said; };
+  plan.describe = [message = std::move(message)] { return message; };
   return plan;
 }
 
 Status read_bias(const aclTensor* bias, ConvProblem* p) {
   if (bias == nullptr) return Status::ok();
-  const int64_t channels = p->made().channels;
+  const int64_t channels = p->output().channels;
   SOFTNPU_RETURN_IF_ERROR(check_dtype(*bias, p->dtype, "the bias"));
   if (bias->dims.size() != 1 || bias->dims[0] != channels) {
     return invalid(

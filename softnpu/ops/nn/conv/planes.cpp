@@ -67,13 +67,13 @@ struct PlaneTask {
         reinterpret_cast<const float*>(from.data) + image * from.batch_stride + channel * from.channel_stride;
     auto* const result = reinterpret_cast<float*>(to.data) + image * to.batch_stride;
     for (int64_t y = 0; y < to.sizes[1]; y += rows_at_once) {
-      const int64_t made = std::min(rows_at_once, to.sizes[1] - y);
-      for (int64_t r = 0; r < source_rows(made); ++r) {
+      const int64_t output = std::min(rows_at_once, to.sizes[1] - y);
+      for (int64_t r = 0; r < source_rows(output); ++r) {
         copy_row(source, y * stride[0] - padding[0] + r, rows + r * row_floats());
       }
       for (int64_t copy = 0; copy < copies; ++copy) {
         const int64_t out = channel * copies + copy;
-        make(rows, out, made, result + out * to.channel_stride + y * to.strides[1]);
+        make(rows, out, output, result + out * to.channel_stride + y * to.strides[1]);
       }
     }
   }
@@ -102,7 +102,7 @@ struct PlaneTask {
     }
   }
 
-  void make(const float* rows, int64_t out, int64_t made, float* result) const {
+  void make(const float* rows, int64_t out, int64_t output, float* result) const {
     std::array<const float*, kMostTaps> tap_rows;
     std::array<float, kMostTaps> taps;
     const auto* const own = reinterpret_cast<const float*>(filter.data) + out * filter.out_stride;
@@ -119,7 +119,7 @@ struct PlaneTask {
     }
     convolve_plane({tap_rows.data(), taps.data(), static_cast<size_t>(count), stride[0] * row_floats(),
                     bias == nullptr ? 0 : reinterpret_cast<const float*>(bias)[out * bias_stride], result,
-                    to.strides[1], static_cast<size_t>(made), static_cast<size_t>(to.sizes[2])});
+                    to.strides[1], static_cast<size_t>(output), static_cast<size_t>(to.sizes[2])});
   }
 };
 

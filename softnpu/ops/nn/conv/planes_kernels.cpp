@@ -20,7 +20,7 @@ using Vector = hn::Vec<Tag>;
 
 // Sums in kRows x kVectors vectors. `at`: the columns where the vectors begin.
 template <size_t kRows, size_t kVectors>
-HWY_INLINE void sum_block(const PlanePiece& p, size_t row, const size_t* at, Vector (&sums)[kRows * kVectors]) {
+HWY_INLINE void sum_block(const PlaneChunk& p, size_t row, const size_t* at, Vector (&sums)[kRows * kVectors]) {
   const Tag d;
   for (Vector& sum : sums) sum = hn::Set(d, p.bias);
   const ptrdiff_t first = static_cast<ptrdiff_t>(row) * p.from_stride;
@@ -38,7 +38,7 @@ HWY_INLINE void sum_block(const PlanePiece& p, size_t row, const size_t* at, Vec
 
 // Rows of at least one vector: the last vector of a row overlaps the one before.
 template <size_t kRows, size_t kVectors>
-HWY_INLINE void wide_block(const PlanePiece& p, size_t row, size_t vector) {
+HWY_INLINE void widened_block(const PlaneChunk& p, size_t row, size_t vector) {
   const Tag d;
   const size_t lanes = hn::Lanes(d);
   size_t at[kVectors];
@@ -52,25 +52,25 @@ HWY_INLINE void wide_block(const PlanePiece& p, size_t row, size_t vector) {
 }
 
 template <size_t kRows>
-void wide_rows(const PlanePiece& p, size_t row) {
+void widened_rows(const PlaneChunk& p, size_t row) {
   const size_t lanes = hn::Lanes(Tag());
   const size_t vectors = (p.columns + lanes - 1) / lanes;
   size_t v = 0;
   if constexpr (kRows == 1) {
-    for (; v + 8 <= vectors; v += 8) wide_block<1, 8>(p, row, v);
+    for (; v + 8 <= vectors; v += 8) widened_block<1, 8>(p, row, v);
   }
-  for (; v + 4 <= vectors; v += 4) wide_block<kRows, 4>(p, row, v);
+  for (; v + 4 <= vectors; v += 4) widened_block<kRows, 4>(p, row, v);
   switch (vectors - v) {
-    case 3: return wide_block<kRows, 3>(p, row, v);
-    case 2: return wide_block<kRows, 2>(p, row, v);
-    case 1: return wide_block<kRows, 1>(p, row, v);
+    case 3: return widened_block<kRows, 3>(p, row, v);
+    case 2: return widened_block<kRows, 2>(p, row, v);
+    case 1: return widened_block<kRows, 1>(p, row, v);
     default: break;
   }
 }
 
 // Rows shorter than a vector.
 template <size_t kRows>
-void narrow_rows(const PlanePiece& p, size_t row) {
+void narrow_rows(const PlaneChunk& p, size_t row) {
   const Tag d;
   const size_t at[1] = {0};
   Vector sums[kRows];
@@ -83,15 +83,15 @@ void narrow_rows(const PlanePiece& p, size_t row) {
   }
 }
 
-void convolve(const PlanePiece& p) {
+void convolve(const PlaneChunk& p) {
   size_t row = 0;
   if (p.columns < hn::Lanes(Tag())) {
     for (; row + 4 <= p.rows; row += 4) narrow_rows<4>(p, row);
     for (; row < p.rows; ++row) narrow_rows<1>(p, row);
     return;
   }
-  for (; row + 2 <= p.rows; row += 2) wide_rows<2>(p, row);
-  if (row < p.rows) wide_rows<1>(p, row);
+  for (; row + 2 <= p.rows; row += 2) widened_rows<2>(p, row);
+  if (row < p.rows) widened_rows<1>(p, row);
 }
 
 }  // namespace
@@ -105,9 +105,9 @@ namespace {
 HWY_EXPORT(convolve);
 }  // namespace
 
-void convolve_plane(const PlanePiece& piece) {
+void convolve_plane(const PlaneChunk& chunk) {
   limit_simd_targets();
-  HWY_DYNAMIC_DISPATCH(convolve)(piece);
+  HWY_DYNAMIC_DISPATCH(convolve)(chunk);
 }
 
 }  // namespace softnpu

@@ -10,7 +10,7 @@ namespace softnpu {
 constexpr int64_t kPlaneSlack = 16;
 
 // A piece of a result: `rows` rows of `columns` values, `to_stride` elements apart.
-struct PlanePiece {
+struct PlaneChunk {
   // For each tap, its first value for the result's first position. The next row is `from_stride` elements behind, the
   // next column one.
   const float* const* from;
@@ -25,6 +25,6 @@ struct PlanePiece {
 };
 
 // to[y, x] = bias + sum of taps[k] * from[k][y, x].
-void convolve_plane(const PlanePiece& piece);
+void convolve_plane(const PlaneChunk& chunk);
 
 }  // namespace softnpu

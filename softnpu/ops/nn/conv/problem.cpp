@@ -117,13 +117,13 @@ MemoryAccess memory_of(const Extents& extents, const char* data, size_t element_
 }
 
 MemoryAccess bias_access(const ConvProblem& p) {
-  return memory_of({{p.made().channels, p.bias_stride}}, p.bias, aclDataTypeSize(p.bias_dtype));
+  return memory_of({{p.output().channels, p.bias_stride}}, p.bias, aclDataTypeSize(p.bias_dtype));
 }
 
 void read_bias(const ConvProblem& p, float* to) {
   const ElementReader reader(p.bias_dtype, ACL_FLOAT);
   reader.read(p.bias, p.bias_stride * static_cast<ptrdiff_t>(aclDataTypeSize(p.bias_dtype)),
-              static_cast<size_t>(p.made().channels), reinterpret_cast<char*>(to));
+              static_cast<size_t>(p.output().channels), reinterpret_cast<char*>(to));
 }
 
 bool is_dense(const Extents& extents) {

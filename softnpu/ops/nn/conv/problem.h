@@ -70,7 +70,7 @@ struct ConvProblem {
 
   int64_t in_channels() const { return in.channels / groups; }    // per group
   int64_t out_channels() const { return out.channels / groups; }  // per group
-  const Image& made() const { return kind == ConvKind::kForward ? out : in; }
+  const Image& output() const { return kind == ConvKind::kForward ? out : in; }
   double flops() const;
 };
 

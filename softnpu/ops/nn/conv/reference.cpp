@@ -117,11 +117,11 @@ class ImageSink final : public GemmSink {
  public:
   explicit ImageSink(const ConvProblem& problem)
       : p_(problem),
-        writer_(problem.dtype, problem.made().dtype),
+        writer_(problem.dtype, problem.output().dtype),
         bias_reader_(problem.bias == nullptr ? problem.dtype : problem.bias_dtype, problem.dtype) {}
 
   void store(int64_t batch, int64_t i, int64_t j, int64_t count, void* sums) const override {
-    const Image& image = p_.made();
+    const Image& image = p_.output();
     const int64_t channel = batch % p_.groups * (image.channels / p_.groups) + i;
     with_compute_type(compute_type_of(p_.dtype), [&]<typename T>() {
       auto* values = static_cast<T*>(sums);

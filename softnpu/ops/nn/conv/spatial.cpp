@@ -18,8 +18,8 @@ Status read_spatial(const aclIntArray* values, const char* name, size_t dims, in
     if (value < least) {
       return {ACLNN_ERR_PARAM_INVALID, text(name, " is ", value, "; it is ", least, " or more")};
     }
-    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-    if (value > kMost) return {ACLNN_ERR_PARAM_INVALID, text(name, " is ", value, "; it is ", kMost, " or less")};
+    constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
+    if (value > kMax) return {ACLNN_ERR_PARAM_INVALID, text(name, " is ", value, "; it is ", kMax, " or less")};
     (*out)[3 - dims + i] = value;
   }
   return Status::ok();

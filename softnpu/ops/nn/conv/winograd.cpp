@@ -25,7 +25,7 @@ namespace {
 
 // The tiles of one thread's products: their planes fit its cache, but there are enough of them for a matrix product.
 constexpr int64_t kPlanesBytes = int64_t{1} << 20;
-constexpr int64_t kLeastTogether = 24;
+constexpr int64_t kMinGroup = 24;
 // From as many tiles on, a call packs the filter in a small part of its time: a packed copy would not be worth its
 // memory.
 constexpr int64_t kManyTiles = 384;
@@ -34,7 +34,7 @@ constexpr int64_t kManyTiles = 384;
 struct FilterKey {
   int64_t planes = 0;
   int64_t kind = 0;
-  int64_t read = 0, made = 0;
+  int64_t read = 0, output = 0;
   int64_t out_stride = 0, in_stride = 0, row_stride = 0, column_stride = 0;
 };
 
@@ -45,31 +45,31 @@ class Winograd final : public WinogradRoot {
     at_once_ =
         images_at_once(p_.batch, (p_.in.channels * p_.in.spatial_size() + p_.out.channels * p_.out.spatial_size()) *
                                      static_cast<int64_t>(sizeof(float)));
-    const int64_t channels = read().channels + made().channels;
+    const int64_t channels = read().channels + output().channels;
     // Each product reads the whole filter: tiles should have at least a quarter of its size.
-    const int64_t least = std::max(kLeastTogether, read().channels * made().channels / channels / 4);
+    const int64_t least = std::max(kMinGroup, read().channels * output().channels / channels / 4);
     const auto are_enough = [&](int64_t images) {
       return p_.batch % images == 0 && images * tiles_down_ * tiles_across_ >= least * threads_;
     };
     while (at_once_ < p_.batch && !are_enough(at_once_)) ++at_once_;
     const int64_t rows = at_once_ * tiles_down_;
     const int64_t fits = kPlanesBytes / (tile_.planes() * channels * static_cast<int64_t>(sizeof(float)));
-    const int64_t together = std::max(least, fits) / tiles_across_;
-    rows_ = std::clamp<int64_t>(together, 1, (rows + threads_ - 1) / threads_);
-    whole_ = winograd_product_of({tile_.planes(), rows_ * tiles_across_, read().channels, made().channels});
+    const int64_t group = std::max(least, fits) / tiles_across_;
+    rows_ = std::clamp<int64_t>(group, 1, (rows + threads_ - 1) / threads_);
+    whole_ = winograd_product_of({tile_.planes(), rows_ * tiles_across_, read().channels, output().channels});
     if (const int64_t left = rows % rows_; left != 0) {
-      rest_ = winograd_product_of({tile_.planes(), left * tiles_across_, read().channels, made().channels});
+      rest_ = winograd_product_of({tile_.planes(), left * tiles_across_, read().channels, output().channels});
     }
     const bool fits_both = rest_ == nullptr || rest_->weights == whole_->weights;
     if (!fits_both || !may_pack_winograd_filter(whole_->weights)) {
       throw dnnl::error(dnnl_unimplemented, "a filter in a layout of its own");
     }
     filter_at_ = space_.reserve(checked(whole_->weights.get_size()));
-    offsets_at_ = space_.reserve(checked(made().channels) * sizeof(float));
+    offsets_at_ = space_.reserve(checked(output().channels) * sizeof(float));
     const int64_t tiles = rows_ * tiles_across_;
     const auto floats = [](int64_t count) { return checked(count) * sizeof(float); };
     slot_.reserve(floats(tile_.planes() * (winograd_plane_stride(tiles, read().channels) +
-                                           winograd_plane_stride(tiles, made().channels))));
+                                           winograd_plane_stride(tiles, output().channels))));
     buffer_at_ = slot_.reserve(floats(WinogradRows::buffer_size(tile_, tiles_across_)));
     scratchpad_at_ =
         slot_.reserve(checked(std::max(whole_->scratchpad_bytes, rest_ == nullptr ? 0 : rest_->scratchpad_bytes)));
@@ -80,7 +80,7 @@ class Winograd final : public WinogradRoot {
   uint64_t packed_bytes() const { return has_many_tiles() ? 0 : whole_->weights.get_size(); }
 
  private:
-  void run(char* space, char* to, const OnImages& made_images) const override {
+  void run(char* space, char* to, const OnImages& output_images) const override {
     const ThreadScope scope(threads_);
     auto* offsets = reinterpret_cast<float*>(space + offsets_at_);
     read_offsets(offsets);
@@ -97,7 +97,7 @@ class Winograd final : public WinogradRoot {
                    reinterpret_cast<float*>(to));
         }
       });
-      made_images(image, image + at_once_);
+      output_images(image, image + at_once_);
     }
   }
 
@@ -106,7 +106,7 @@ class Winograd final : public WinogradRoot {
     const ThreadScope scope(1);
     const int64_t tiles = (last - first) * tiles_across_;
     const WinogradPlanes read_planes{winograd_plane_stride(tiles, read().channels), read().channels};
-    const WinogradPlanes made_planes{winograd_plane_stride(tiles, made().channels), made().channels};
+    const WinogradPlanes output_planes{winograd_plane_stride(tiles, output().channels), output().channels};
     auto* planes = reinterpret_cast<float*>(slot);
     float* products = planes + tile_.planes() * read_planes.plane_stride;
     auto* buffer = reinterpret_cast<float*>(slot + buffer_at_);
@@ -117,8 +117,8 @@ class Winograd final : public WinogradRoot {
     const std::array<void*, 4> arguments{planes, filter, products, slot + scratchpad_at_};
     product.runs->execute(arguments);
     for (int64_t row = first; row < last; ++row) {
-      write_row(row, 0, made().channels, made_planes,
-                products + (row - first) * tiles_across_ * made_planes.tile_stride, offsets, to, buffer);
+      write_row(row, 0, output().channels, output_planes,
+                products + (row - first) * tiles_across_ * output_planes.tile_stride, offsets, to, buffer);
     }
   }
 
@@ -131,7 +131,7 @@ class Winograd final : public WinogradRoot {
   std::shared_ptr<void> packed_filter() const {
     const Filter& f = p_.filter;
     const FilterKey key{tile_.planes(),  static_cast<int64_t>(p_.kind),
-                        read().channels, made().channels,
+                        read().channels, output().channels,
                         f.out_stride,    f.in_stride,
                         f.strides[1],    f.strides[2]};
     const std::string_view layout(reinterpret_cast<const char*>(&key), sizeof key);
@@ -153,7 +153,7 @@ class Winograd final : public WinogradRoot {
 
 Attempt<Step> winograd_convolution(const ConvProblem& p) {
   if (const char* why = refused_by_winograd(p)) return Refusal{why};
-  if (!has_enough_tiles(p.made(), p.batch, tile_of(p, p.made()))) return Refusal{kRefusedTiles};
+  if (!has_enough_tiles(p.output(), p.batch, tile_of(p, p.output()))) return Refusal{kRefusedTiles};
   if (auto step = streamed_winograd_convolution(p)) return step;
   return onednn_step<Winograd>(p);
 }

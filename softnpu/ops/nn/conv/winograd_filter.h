@@ -16,13 +16,13 @@ bool may_pack_winograd_filter(const dnnl::memory::desc& layout);
 
 // Offsets in a packed filter's layout, in elements: an element's offset is the sum over its three indices.
 struct WinogradFilterOffsets {
-  std::vector<int64_t> plane, read, made;
+  std::vector<int64_t> plane, read, output;
 };
 WinogradFilterOffsets winograd_filter_offsets(const dnnl::memory::desc& layout);
 
-// Transforms as many output channels of the float32 filter of `problem` as `offsets` has, from `first_made` on, and
-// writes them to `to`.
+// Transforms as many output channels of the float32 filter of `problem` as `offsets` has, from `first_implementation`
+// on, and writes them to `to`.
 void pack_winograd_filter(const ConvProblem& problem, WinogradTile tile, const WinogradFilterOffsets& offsets,
-                          int64_t first_made, int threads, float* to);
+                          int64_t first_implementation, int threads, float* to);
 
 }  // namespace softnpu

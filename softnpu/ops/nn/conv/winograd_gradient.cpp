@@ -100,7 +100,7 @@ class FilterGradient final {
   // Transforms a row of tiles, numbered through all images, into row `at` of the `tiles` tiles in `space`.
   void transform(int64_t row, int64_t at, int64_t tiles, char* space, float* buffer) const {
     const int64_t image = row / tiles_down_;
-    const int64_t y = row % tiles_down_ * tile_.made;
+    const int64_t y = row % tiles_down_ * tile_.output;
     const auto to = [&](size_t planes_at, int64_t channels) {
       return reinterpret_cast<float*>(space + planes_at) + at * tiles_across_ * channels;
     };
@@ -114,7 +114,7 @@ class FilterGradient final {
     }
     for (int64_t c = 0; c < p_.out.channels; c += kWinogradChannels) {
       out.read(reinterpret_cast<const float*>(p_.out.data) + image * out.image_stride(), {c, y, 0, tiles_across_},
-               tile_.made, winograd_result_gradient, out_planes, to(gradients_at_, p_.out.channels) + c, buffer);
+               tile_.output, winograd_result_gradient, out_planes, to(gradients_at_, p_.out.channels) + c, buffer);
     }
   }
 

@@ -18,17 +18,17 @@ using Vector = hn::Vec<Tag>;
 
 HWY_INLINE Vector number(float value) { return hn::Set(Tag(), value); }
 
-// The one-dimensional transforms for tiles that produce kMade values: `read(i)` returns input i, `put(i, value)` takes
-// output i.
-template <int64_t kMade>
+// The one-dimensional transforms for tiles that produce kOutput values: `read(i)` returns input i, `put(i, value)`
+// takes output i.
+template <int64_t kOutput>
 struct ImageLine;
-template <int64_t kMade>
+template <int64_t kOutput>
 struct ResultLine;
-template <int64_t kMade>
+template <int64_t kOutput>
 struct FilterLine;
-template <int64_t kMade>
+template <int64_t kOutput>
 struct ResultGradientLine;
-template <int64_t kMade>
+template <int64_t kOutput>
 struct FilterGradientLine;
 
 template <>
@@ -188,13 +188,14 @@ template <typename Line, typename Read, typename Put>
 HWY_INLINE void square(Read&& read, Put&& put) {
   HWY_ALIGN float between[Line::kTo * Line::kFrom * kWinogradChannels];
   const Tag tag;
-  const auto place = [&](int64_t y, int64_t x) HWY_ATTR { return between + (y * Line::kFrom + x) * kWinogradChannels; };
+  const auto location = [&](int64_t y, int64_t x)
+                            HWY_ATTR { return between + (y * Line::kFrom + x) * kWinogradChannels; };
   for (int64_t x = 0; x < Line::kFrom; ++x) {
     Line::run([&](int64_t y) HWY_ATTR { return read(y, x); },
-              [&](int64_t y, Vector value) HWY_ATTR { hn::Store(value, tag, place(y, x)); });
+              [&](int64_t y, Vector value) HWY_ATTR { hn::Store(value, tag, location(y, x)); });
   }
   for (int64_t y = 0; y < Line::kTo; ++y) {
-    Line::run([&](int64_t x) HWY_ATTR { return hn::Load(tag, place(y, x)); },
+    Line::run([&](int64_t x) HWY_ATTR { return hn::Load(tag, location(y, x)); },
               [&](int64_t x, Vector value) HWY_ATTR { put(y, x, value); });
   }
 }
@@ -206,35 +207,35 @@ HWY_INLINE void for_vectors(Body&& body) {
 }
 
 // From squares of rows to planes: of images, or of the results' gradients.
-template <int64_t kMade, typename Line>
+template <int64_t kOutput, typename Line>
 void planes_of(const float* rows, WinogradLines lines, int64_t tiles, const WinogradPlanes& planes, float* to) {
   const Tag tag;
   for (int64_t tile = 0; tile < tiles; ++tile) {
     for_vectors([&](int64_t first) HWY_ATTR {
-      const float* from = rows + tile * kMade * lines.position_stride + first;
-      float* made = to + tile * planes.tile_stride + first;
+      const float* from = rows + tile * kOutput * lines.position_stride + first;
+      float* output = to + tile * planes.tile_stride + first;
       square<Line>([&](int64_t y, int64_t x)
                        HWY_ATTR { return hn::LoadU(tag, from + y * lines.row_stride + x * lines.position_stride); },
                    [&](int64_t y, int64_t x, Vector value)
-                       HWY_ATTR { hn::StoreU(value, tag, made + (y * Line::kTo + x) * planes.plane_stride); });
+                       HWY_ATTR { hn::StoreU(value, tag, output + (y * Line::kTo + x) * planes.plane_stride); });
     });
   }
 }
 
-template <int64_t kMade>
+template <int64_t kOutput>
 void result_tiles(const float* from, const WinogradPlanes& planes, int64_t tiles, const float* offsets, float* rows,
                   WinogradLines lines) {
-  constexpr int64_t kRead = WinogradTile{kMade}.read();
+  constexpr int64_t kRead = WinogradTile{kOutput}.read();
   const Tag tag;
   for (int64_t tile = 0; tile < tiles; ++tile) {
     for_vectors([&](int64_t first) HWY_ATTR {
       const float* read = from + tile * planes.tile_stride + first;
-      float* made = rows + tile * kMade * lines.position_stride + first;
+      float* output = rows + tile * kOutput * lines.position_stride + first;
       const Vector offset = hn::LoadU(tag, offsets + first);
-      square<ResultLine<kMade>>(
+      square<ResultLine<kOutput>>(
           [&](int64_t y, int64_t x) HWY_ATTR { return hn::LoadU(tag, read + (y * kRead + x) * planes.plane_stride); },
           [&](int64_t y, int64_t x, Vector value) HWY_ATTR {
-            hn::StoreU(hn::Add(value, offset), tag, made + y * lines.row_stride + x * lines.position_stride);
+            hn::StoreU(hn::Add(value, offset), tag, output + y * lines.row_stride + x * lines.position_stride);
           });
     });
   }
@@ -254,28 +255,28 @@ void filter_of(const float* from, int64_t from_stride, float* to, int64_t to_str
 
 void image(WinogradTile tile, const float* rows, WinogradLines lines, int64_t tiles, const WinogradPlanes& planes,
            float* to) {
-  const auto run = tile.made == 2 ? planes_of<2, ImageLine<2>> : planes_of<4, ImageLine<4>>;
+  const auto run = tile.output == 2 ? planes_of<2, ImageLine<2>> : planes_of<4, ImageLine<4>>;
   run(rows, lines, tiles, planes, to);
 }
 
 void result(WinogradTile tile, const float* from, const WinogradPlanes& planes, int64_t tiles, const float* offsets,
             float* rows, WinogradLines lines) {
-  (tile.made == 2 ? result_tiles<2> : result_tiles<4>)(from, planes, tiles, offsets, rows, lines);
+  (tile.output == 2 ? result_tiles<2> : result_tiles<4>)(from, planes, tiles, offsets, rows, lines);
 }
 
 void filter(WinogradTile tile, const float* taps, float* planes) {
-  (tile.made == 2 ? filter_of<FilterLine<2>> : filter_of<FilterLine<4>>)(taps, kWinogradChannels, planes,
-                                                                         kWinogradChannels);
+  (tile.output == 2 ? filter_of<FilterLine<2>> : filter_of<FilterLine<4>>)(taps, kWinogradChannels, planes,
+                                                                           kWinogradChannels);
 }
 
 void result_gradient(WinogradTile tile, const float* rows, WinogradLines lines, int64_t tiles,
                      const WinogradPlanes& planes, float* to) {
-  const auto run = tile.made == 2 ? planes_of<2, ResultGradientLine<2>> : planes_of<4, ResultGradientLine<4>>;
+  const auto run = tile.output == 2 ? planes_of<2, ResultGradientLine<2>> : planes_of<4, ResultGradientLine<4>>;
   run(rows, lines, tiles, planes, to);
 }
 
 void filter_gradient(WinogradTile tile, const float* sums, int64_t plane_stride, float* taps) {
-  const auto run = tile.made == 2 ? filter_of<FilterGradientLine<2>> : filter_of<FilterGradientLine<4>>;
+  const auto run = tile.output == 2 ? filter_of<FilterGradientLine<2>> : filter_of<FilterGradientLine<4>>;
   run(sums, plane_stride, taps, kWinogradChannels);
 }
 

@@ -13,9 +13,9 @@ constexpr int64_t kWinogradChannels = 16;
 constexpr int64_t kMostWinogradPlanes = 36;
 
 struct WinogradTile {
-  int64_t made = 4;  // side of the output tile: 2 or 4
+  int64_t output = 4;  // side of the output tile: 2 or 4
 
-  constexpr int64_t read() const { return made + 2; }  // side of the input tile
+  constexpr int64_t read() const { return output + 2; }  // side of the input tile
   constexpr int64_t planes() const { return read() * read(); }
 };
 

@@ -38,9 +38,9 @@ std::shared_ptr<const WinogradProduct> winograd_product_of(const WinogradProduct
       return dnnl::memory::desc({key.planes, key.tiles, channels}, dnnl::memory::data_type::f32,
                                 dnnl::memory::dims{winograd_plane_stride(key.tiles, channels), channels, 1});
     };
-    const dnnl::memory::desc any({key.planes, key.read, key.made}, dnnl::memory::data_type::f32,
+    const dnnl::memory::desc any({key.planes, key.read, key.output}, dnnl::memory::data_type::f32,
                                  dnnl::memory::format_tag::any);
-    return make_winograd_product(planes(key.read), any, planes(key.made), false);
+    return make_winograd_product(planes(key.read), any, planes(key.output), false);
   });
 }
 

@@ -26,9 +26,9 @@ std::shared_ptr<const WinogradProduct> make_winograd_product(const dnnl::memory:
                                                              const dnnl::memory::desc& weights,
                                                              const dnnl::memory::desc& dst, bool adds);
 
-// The products of `tiles` rows of `read` channels with each plane of `made` output channels, on one thread.
+// The products of `tiles` rows of `read` channels with each plane of `output` output channels, on one thread.
 struct WinogradProductKey {
-  int64_t planes = 0, tiles = 0, read = 0, made = 0;
+  int64_t planes = 0, tiles = 0, read = 0, output = 0;
 };
 // Cached; the layout of the weights is oneDNN's choice. Throws dnnl::error if oneDNN has no such product.
 std::shared_ptr<const WinogradProduct> winograd_product_of(const WinogradProductKey& key);

@@ -21,7 +21,7 @@ class WinogradRoot : public FusionRoot {
   void add_accesses(const void* workspace, std::vector<MemoryAccess>* to) const override;
   void compute(void* workspace, char* to, const OnReady& on_ready) const override;
   void run(char* space) const {
-    run(space, made().data, [](int64_t, int64_t) {});
+    run(space, output().data, [](int64_t, int64_t) {});
   }
 
  protected:
@@ -30,10 +30,10 @@ class WinogradRoot : public FusionRoot {
 
   explicit WinogradRoot(const ConvProblem& problem);
 
-  virtual void run(char* space, char* to, const OnImages& made_images) const = 0;
+  virtual void run(char* space, char* to, const OnImages& output_images) const = 0;
 
   const Image& read() const { return p_.kind == ConvKind::kForward ? p_.in : p_.out; }
-  const Image& made() const { return p_.made(); }
+  const Image& output() const { return p_.output(); }
   int64_t tiles_per_image() const { return tiles_down_ * tiles_across_; }
   // The bias as float32, or zeros.
   void read_offsets(float* to) const;

@@ -65,19 +65,19 @@ void WinogradRows::read(const float* image, const WinogradRow& row, int64_t side
                         const WinogradPlanes& planes, float* to, float* buffer) const {
   const auto through_buffer = [&](int64_t first, int64_t last) {
     if (first == last) return;
-    const int64_t positions = (last - first - 1) * tile_.made + side;
-    fill(image, row.channel, row.row, side, row.column + first * tile_.made, positions, buffer);
+    const int64_t positions = (last - first - 1) * tile_.output + side;
+    fill(image, row.channel, row.row, side, row.column + first * tile_.output, positions, buffer);
     transform(tile_, buffer, {positions * kWinogradChannels}, last - first, planes, to + first * planes.tile_stride);
   };
   if (!has_lines() || row.row < 0 || row.row + side > image_.sizes[1]) return through_buffer(0, row.tiles);
   // Earlier tiles start left of the image, later ones end right of it.
-  const int64_t first = std::min(row.tiles, (std::max<int64_t>(0, -row.column) + tile_.made - 1) / tile_.made);
+  const int64_t first = std::min(row.tiles, (std::max<int64_t>(0, -row.column) + tile_.output - 1) / tile_.output);
   const int64_t room = image_.sizes[2] - row.column - side;
-  const int64_t last = std::clamp(room < 0 ? 0 : room / tile_.made + 1, first, row.tiles);
+  const int64_t last = std::clamp(room < 0 ? 0 : room / tile_.output + 1, first, row.tiles);
   through_buffer(0, first);
   const float* inner = image + row_at(row.channel, row.row);
   if (first < last) {
-    inner += (row.column + first * tile_.made) * lines().position_stride;
+    inner += (row.column + first * tile_.output) * lines().position_stride;
     transform(tile_, inner, lines(), last - first, planes, to + first * planes.tile_stride);
   }
   through_buffer(last, row.tiles);
@@ -85,17 +85,17 @@ void WinogradRows::read(const float* image, const WinogradRow& row, int64_t side
 
 void WinogradRows::write(const float* from, const WinogradPlanes& planes, const float* offsets, const WinogradRow& row,
                          float* image, float* buffer) const {
-  const bool is_inside = has_lines() && row.row + tile_.made <= image_.sizes[1];
-  const int64_t inside = is_inside ? std::min(row.tiles, (image_.sizes[2] - row.column) / tile_.made) : 0;
+  const bool is_inside = has_lines() && row.row + tile_.output <= image_.sizes[1];
+  const int64_t inside = is_inside ? std::min(row.tiles, (image_.sizes[2] - row.column) / tile_.output) : 0;
   if (inside > 0) {
     float* to = image + row_at(row.channel, row.row) + row.column * lines().position_stride;
     winograd_result(tile_, from, planes, inside, offsets, to, lines());
   }
   if (inside == row.tiles) return;
-  const int64_t positions = (row.tiles - inside) * tile_.made;
+  const int64_t positions = (row.tiles - inside) * tile_.output;
   winograd_result(tile_, from + inside * planes.tile_stride, planes, row.tiles - inside, offsets, buffer,
                   {positions * kWinogradChannels});
-  empty(buffer, row.channel, row.row, row.column + inside * tile_.made, positions, image);
+  empty(buffer, row.channel, row.row, row.column + inside * tile_.output, positions, image);
 }
 
 void WinogradRows::fill(const float* image, int64_t channel, int64_t row, int64_t rows, int64_t column,
@@ -126,7 +126,7 @@ void WinogradRows::empty(const float* buffer, int64_t channel, int64_t row, int6
                          float* image) const {
   const int64_t count = std::min(positions, image_.sizes[2] - column);
   const int64_t step = lines().position_stride;
-  for (int64_t i = 0; i < tile_.made && row + i < image_.sizes[1]; ++i, buffer += positions * kWinogradChannels) {
+  for (int64_t i = 0; i < tile_.output && row + i < image_.sizes[1]; ++i, buffer += positions * kWinogradChannels) {
     float* to = image + row_at(channel, row + i) + column * step;
     if (has_lines()) {
       for (int64_t x = 0; x < count; ++x) {

@@ -29,7 +29,7 @@ class WinogradRows {
   static bool are_of(const Image& image);
   // The size of a buffer for `tiles` tiles, in elements.
   static int64_t buffer_size(WinogradTile tile, int64_t tiles) {
-    return tile.read() * (tiles * tile.made + tile.read() - tile.made) * kWinogradChannels;
+    return tile.read() * (tiles * tile.output + tile.read() - tile.output) * kWinogradChannels;
   }
 
   WinogradRows(const Image& image, WinogradTile tile) : image_(image), tile_(tile) {}

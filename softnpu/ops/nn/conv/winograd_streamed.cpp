@@ -40,7 +40,7 @@ int64_t block_of(int64_t channels, int threads) {
 
 int64_t planes_bytes(const ConvProblem& p, WinogradTile tile) {
   const Image& read = p.kind == ConvKind::kForward ? p.in : p.out;
-  return tile.planes() * tiles_of(p.made(), 1, tile) * read.channels * static_cast<int64_t>(sizeof(float));
+  return tile.planes() * tiles_of(p.output(), 1, tile) * read.channels * static_cast<int64_t>(sizeof(float));
 }
 
 // The products with a block of output channels, and where its filter is packed to.
@@ -69,12 +69,12 @@ class StreamedWinograd final : public WinogradRoot {
     const int64_t fits = std::max<int64_t>(1, kMostPlanesBytes / planes_bytes(p_, tile_));
     const int64_t runs = (p_.batch + fits - 1) / fits;
     at_once_ = (p_.batch + runs - 1) / runs;
-    block_ = block_of(made().channels, threads_);
+    block_ = block_of(output().channels, threads_);
     whole_ = product_of({tile_.planes(), tiles(at_once_), read().channels, block_});
     const int64_t rest = p_.batch % at_once_;
     rest_ = rest == 0 ? whole_ : product_of({tile_.planes(), tiles(rest), read().channels, block_});
     const auto floats = [](int64_t count) { return checked(count) * sizeof(float); };
-    offsets_at_ = space_.reserve(floats(made().channels));
+    offsets_at_ = space_.reserve(floats(output().channels));
     planes_at_ = space_.reserve(floats(tile_.planes() * winograd_plane_stride(tiles(at_once_), read().channels)));
     filter_at_ =
         slot_.reserve(checked(std::max(whole_->product->weights.get_size(), rest_->product->weights.get_size())));
@@ -92,7 +92,7 @@ class StreamedWinograd final : public WinogradRoot {
     return space + slots_at_ + static_cast<size_t>(index) * slot_.bytes().bytes();
   }
 
-  void run(char* space, char* to, const OnImages& made_images) const override {
+  void run(char* space, char* to, const OnImages& output_images) const override {
     const ThreadScope scope(threads_);
     auto* offsets = reinterpret_cast<float*>(space + offsets_at_);
     read_offsets(offsets);
@@ -107,12 +107,12 @@ class StreamedWinograd final : public WinogradRoot {
           read_row(begin + row, read_planes, planes + row * tiles_across_ * read_planes.tile_stride, buffer);
         }
       });
-      parallel_for_slots(made().channels / block_, 1, threads_, [&](int64_t first, int64_t last, int index) {
+      parallel_for_slots(output().channels / block_, 1, threads_, [&](int64_t first, int64_t last, int index) {
         for (int64_t block = first; block < last; ++block) {
           run_block(block * block_, image, images, planes, slot(space, index), offsets, reinterpret_cast<float*>(to));
         }
       });
-      made_images(image, image + images);
+      output_images(image, image + images);
     }
   }
 
@@ -120,16 +120,16 @@ class StreamedWinograd final : public WinogradRoot {
   void run_block(int64_t channel, int64_t image, int64_t images, float* planes, char* slot, const float* offsets,
                  float* to) const {
     const ThreadScope scope(1);
-    const BlockProduct& made_by = images == at_once_ ? *whole_ : *rest_;
+    const BlockProduct& block_product = images == at_once_ ? *whole_ : *rest_;
     auto* filter = reinterpret_cast<float*>(slot + filter_at_);
     auto* products = reinterpret_cast<float*>(slot + products_at_);
     auto* buffer = reinterpret_cast<float*>(slot + buffer_at_);
-    pack_winograd_filter(p_, tile_, made_by.offsets, channel, 1, filter);
+    pack_winograd_filter(p_, tile_, block_product.offsets, channel, 1, filter);
     const std::array<void*, 4> arguments{planes, filter, products, slot + scratchpad_at_};
-    made_by.product->runs->execute(arguments);
-    const WinogradPlanes made_planes{winograd_plane_stride(tiles(images), block_), block_};
+    block_product.product->runs->execute(arguments);
+    const WinogradPlanes output_planes{winograd_plane_stride(tiles(images), block_), block_};
     for (int64_t row = 0; row < images * tiles_down_; ++row) {
-      write_row(image * tiles_down_ + row, channel, channel + block_, made_planes,
+      write_row(image * tiles_down_ + row, channel, channel + block_, output_planes,
                 products + row * tiles_across_ * block_, offsets, to, buffer);
     }
   }
@@ -145,12 +145,12 @@ class StreamedWinograd final : public WinogradRoot {
 }  // namespace
 
 Attempt<Step> streamed_winograd_convolution(const ConvProblem& p) {
-  const WinogradTile tile = tile_of(p, p.made());
+  const WinogradTile tile = tile_of(p, p.output());
   const int64_t filter = tile.planes() * p.in.channels * p.out.channels * static_cast<int64_t>(sizeof(float));
   if (filter < kLeastFilterBytes || planes_bytes(p, tile) > kMostPlanesBytes) {
     return Refusal{"the filter is small, or the transformed images are large"};
   }
-  if (block_of(p.made().channels, onednn_threads(p.flops())) == 0)
+  if (block_of(p.output().channels, onednn_threads(p.flops())) == 0)
     return Refusal{"the channels have no blocks for the threads"};
   return onednn_step<StreamedWinograd>(p);
 }

@@ -44,7 +44,7 @@ WinogradTile tile_of(const ConvProblem& p, const Image& image) {
 }
 
 bool has_enough_tiles(const Image& image, int64_t batch, WinogradTile tile) {
-  const int64_t covered = tiles_of(image, batch, tile) * tile.made * tile.made;
+  const int64_t covered = tiles_of(image, batch, tile) * tile.output * tile.output;
   const auto needed = static_cast<double>(batch * image.spatial_size());
   return covered >= kLeastCovered && static_cast<double>(covered) <= kMostWaste * needed;
 }

@@ -13,7 +13,7 @@ namespace softnpu {
 const char* refused_by_winograd(const ConvProblem& problem);
 inline constexpr const char* kRefusedTiles = "the image has few tiles, or many of their values are beyond its edges";
 
-inline int64_t tiles_along(int64_t size, WinogradTile tile) { return (size + tile.made - 1) / tile.made; }
+inline int64_t tiles_along(int64_t size, WinogradTile tile) { return (size + tile.output - 1) / tile.output; }
 // Of all `batch` images like `image`.
 inline int64_t tiles_of(const Image& image, int64_t batch, WinogradTile tile) {
   return batch * tiles_along(image.sizes[1], tile) * tiles_along(image.sizes[2], tile);

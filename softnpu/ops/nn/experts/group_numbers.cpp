@@ -11,23 +11,23 @@ namespace softnpu {
 Status read_group_matrix(const aclTensor& tensor, const char* role, GroupMatrix* out) {
   const size_t n = tensor.dims.size();
   if (n < 2) return bad_experts(text(role, " is ", describe(tensor), "; a matrix is needed"));
-  GroupMatrix made{.dtype = tensor.dtype, .rows = 1, .columns = tensor.dims[n - 1]};
-  made.column_stride = tensor.strides[n - 1];
-  made.row_stride = tensor.strides[n - 2];
+  GroupMatrix result{.dtype = tensor.dtype, .rows = 1, .columns = tensor.dims[n - 1]};
+  result.column_stride = tensor.strides[n - 1];
+  result.row_stride = tensor.strides[n - 2];
   int64_t next = tensor.strides[n - 2];
   for (size_t i = n - 1; i-- > 0;) {
-    if (tensor.dims[i] != 1 && made.rows != 1 && tensor.strides[i] != next && element_count(tensor) > 0) {
+    if (tensor.dims[i] != 1 && result.rows != 1 && tensor.strides[i] != next && element_count(tensor) > 0) {
       return bad_experts(text(role, " is ", describe(tensor), " with rows that do not follow each other in memory"));
     }
-    if (made.rows == 1) made.row_stride = tensor.strides[i];
-    made.rows *= tensor.dims[i];
-    next = made.row_stride * made.rows;
+    if (result.rows == 1) result.row_stride = tensor.strides[i];
+    result.rows *= tensor.dims[i];
+    next = result.row_stride * result.rows;
   }
   void* data = nullptr;
   SOFTNPU_RETURN_IF_ERROR(tensor_memory(tensor, role, &data));
-  made.data = static_cast<char*>(data);
-  made.source = device_bytes(tensor);
-  *out = made;
+  result.data = static_cast<char*>(data);
+  result.source = device_bytes(tensor);
+  *out = result;
   return Status::ok();
 }
 

@@ -41,12 +41,12 @@ class ResultWriter {
   void put(const Sum* sums, int64_t row, int64_t column, int64_t count) const {
     constexpr int64_t kAtATime = 256;
     const auto step = out_.column_stride * static_cast<ptrdiff_t>(aclDataTypeSize(out_.dtype));
-    std::array<float, kAtATime> made;
+    std::array<float, kAtATime> result;
     for (int64_t done = 0; done < count; done += kAtATime) {
       const int64_t here = std::min(kAtATime, count - done);
       for (int64_t j = 0; j < here; ++j)
-        made[static_cast<size_t>(j)] = finished(sums[done + j], row, column + done + j);
-      writer_.write(made.data(), static_cast<size_t>(here), out_.at(row, column + done), step);
+        result[static_cast<size_t>(j)] = finished(sums[done + j], row, column + done + j);
+      writer_.write(result.data(), static_cast<size_t>(here), out_.at(row, column + done), step);
     }
   }
 

@@ -353,8 +353,8 @@ Status grouped_matmul(const GroupedMatmul& o, Plan* plan) {
              static_cast<double>(task->weight[0].columns);
   }
   plan->work = flops;
-  plan->describe = [said = text("(", o.x.size(), " of ", describe(*o.x[0]), ", ", o.weight.size(), " of ",
-                                describe(*o.weight[0]), ")")] { return said; };
+  plan->describe = [message = text("(", o.x.size(), " of ", describe(*o.x[0]), ", ", o.weight.size(), " of ",
+                                   describe(*o.weight[0]), ")")] { return message; };
   plan->run = [task = std::shared_ptr<const GroupedTask>(std::move(task))](void*) { return task->run(); };
   return Status::ok();
 }

@@ -89,17 +89,17 @@ struct RoutingTask {
     parallel_for(expanded.rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, x.length)),
                  threads_for(4 * static_cast<double>(expanded.rows) * static_cast<double>(x.length)),
                  [&](int64_t from, int64_t to) {
-                   std::vector<float> buffer(static_cast<size_t>(x.length)), made(buffer.size());
+                   std::vector<float> buffer(static_cast<size_t>(x.length)), created(buffer.size());
                    for (int64_t i = from; i < to; ++i) {
                      const int64_t element = source[static_cast<size_t>(i)];
                      float by = 0;
                      if (element < 0) {
-                       std::ranges::fill(made, 0.0F);
+                       std::ranges::fill(created, 0.0F);
                      } else {
                        const float* const row = x.read(element / top_k, buffer.data());
-                       by = quantize(row, factors, shifts, element, keys, &made);
+                       by = quantize(row, factors, shifts, element, keys, &created);
                      }
-                     expanded.write(i, made.data());
+                     expanded.write(i, created.data());
                      expanded_scale.put(i, 1, &by);
                    }
                  });
@@ -107,8 +107,8 @@ struct RoutingTask {
 
   // Returns what expanded_scale has.
   float quantize(const float* row, const std::vector<float>& factors, const std::vector<float>& shifts, int64_t element,
-                 const std::vector<int64_t>& keys, std::vector<float>* made) const {
-    std::vector<float>& y = *made;
+                 const std::vector<int64_t>& keys, std::vector<float>* created) const {
+    std::vector<float>& y = *created;
     if (quant_mode == kNoQuant) {
       std::copy_n(row, y.size(), y.data());
       return factors.empty() ? 0 : factors[static_cast<size_t>(element / top_k)];

@@ -8,7 +8,7 @@ Status IndexList::make(const aclTensor& tensor, const char* role) {
   if (tensor.dtype != ACL_INT32 && tensor.dtype != ACL_INT64) {
     return bad_experts(text(role, " is ", describe(tensor), "; int32 and int64 are taken"));
   }
-  is_wide_ = tensor.dtype == ACL_INT64;
+  is_widened_ = tensor.dtype == ACL_INT64;
   count_ = element_count(tensor);
   return FlatTensor::make(tensor, -1, role, &tensor_);
 }
@@ -40,12 +40,12 @@ void IndexList::write_as(const std::vector<int64_t>& values) const {
 
 std::vector<int64_t> IndexList::read() const {
   if (count_ == 0) return {};
-  return is_wide_ ? read_as<int64_t>() : read_as<int32_t>();
+  return is_widened_ ? read_as<int64_t>() : read_as<int32_t>();
 }
 
 void IndexList::write(const std::vector<int64_t>& values) const {
   if (count_ == 0) return;
-  if (is_wide_) {
+  if (is_widened_) {
     write_as<int64_t>(values);
   } else {
     write_as<int32_t>(values);

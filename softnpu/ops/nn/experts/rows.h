@@ -34,7 +34,7 @@ class IndexList {
 
   FlatTensor tensor_;
   int64_t count_ = 0;
-  bool is_wide_ = false;
+  bool is_widened_ = false;
 };
 
 // An error that names `role` and the first of `indices` that is negative or not below `limit`.
@@ -75,10 +75,10 @@ struct ExpertRows {
 template <typename Task>
 void plan_experts(std::shared_ptr<Task> task, double values, const std::vector<const aclTensor*>& named, Plan* plan) {
   constexpr double kFlopsPerValue = 8;
-  std::string said = "(";
-  for (const aclTensor* tensor : named) said += (said.size() > 1 ? ", " : "") + describe(*tensor);
+  std::string message = "(";
+  for (const aclTensor* tensor : named) message += (message.size() > 1 ? ", " : "") + describe(*tensor);
   plan->work = kFlopsPerValue * values;
-  plan->describe = [said = said + ")"] { return said; };
+  plan->describe = [message = message + ")"] { return message; };
   plan->run = [task = std::shared_ptr<const Task>(std::move(task))](void*) { return task->run(); };
 }
 

@@ -12,7 +12,7 @@
 #include "ops/core/iterate/flat.h"
 #include "ops/core/listed.h"
 #include "ops/nn/loss/losses.h"
-#include "ops/nn/softmax/lines.h"
+#include "ops/nn/softmax/slice_kernels.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
@@ -100,8 +100,8 @@ struct CrossEntropy {
     }
     double sum = 0;
     for (const double one : losses) sum += one;
-    const T made = static_cast<T>(rows.reduction == Reduction::kMean ? sum / labels.total : sum);
-    loss.put(0, 1, &made);
+    const T created = static_cast<T>(rows.reduction == Reduction::kMean ? sum / labels.total : sum);
+    loss.put(0, 1, &created);
     return Status::ok();
   }
 
@@ -109,7 +109,7 @@ struct CrossEntropy {
   double run_row(const typename Rows<T>::Labels& labels, int64_t row, T* in, T* out) const {
     const int64_t first = row * rows.classes;
     const T* const values = x.read(first, rows.classes, in);
-    T* const to = log_prob.place(first, rows.classes, out);
+    T* const to = log_prob.location(first, rows.classes, out);
     softmax_lines<T>().whole(values, static_cast<size_t>(rows.classes), true, to);
     const int64_t label = labels.of_row[static_cast<size_t>(row)];
     double result = 0;
@@ -145,7 +145,7 @@ struct CrossEntropyGradient {
   // class.
   void run_row(const typename Rows<T>::Labels& labels, int64_t row, T* in, T* out, T* arriving) const {
     const int64_t first = row * rows.classes;
-    T* const to = dx.place(first, rows.classes, out);
+    T* const to = dx.location(first, rows.classes, out);
     const int64_t label = labels.of_row[static_cast<size_t>(row)];
     if (label < 0) {
       std::fill_n(to, rows.classes, T{});

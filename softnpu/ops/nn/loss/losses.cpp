@@ -12,10 +12,10 @@ enum Reduction : int64_t { kNone, kMean, kSum };
 // The default for an omitted weight.
 const aclScalar& one() {
   static const aclScalar value = [] {
-    aclScalar made;
-    made.dtype = ACL_DOUBLE;
-    made.number = 1;
-    return made;
+    aclScalar result;
+    result.dtype = ACL_DOUBLE;
+    result.number = 1;
+    return result;
   }();
   return value;
 }

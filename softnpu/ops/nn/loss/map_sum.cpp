@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMostInputs = 5;
 constexpr int64_t kTile = 512;  // values per tile
-constexpr int64_t kPiece = 64 * kTile;
+constexpr int64_t kChunk = 64 * kTile;
 constexpr size_t kMostBytes = sizeof(double);
 constexpr double kFlopsPerElement = 16;
 
@@ -52,12 +52,12 @@ class MapSumTask {
   void run(void* workspace) const {
     auto* sums = static_cast<double*>(workspace);
     parallel_for(pieces(), 1, threads_, [&](int64_t first, int64_t last) {
-      for (int64_t piece = first; piece < last; ++piece) {
-        sums[piece] = sum_of(piece * kPiece, std::min(space_.count(), (piece + 1) * kPiece));
+      for (int64_t chunk = first; chunk < last; ++chunk) {
+        sums[chunk] = sum_of(chunk * kChunk, std::min(space_.count(), (chunk + 1) * kChunk));
       }
     });
     double sum = 0;
-    for (int64_t piece = 0; piece < pieces(); ++piece) sum += sums[piece];
+    for (int64_t chunk = 0; chunk < pieces(); ++chunk) sum += sums[chunk];
     sum /= divisor_;
     writer_.write(&sum, 1, out_, 0);
   }
@@ -70,7 +70,7 @@ class MapSumTask {
     bool is_scalar = false;
   };
 
-  int64_t pieces() const { return (space_.count() + kPiece - 1) / kPiece; }
+  int64_t pieces() const { return (space_.count() + kChunk - 1) / kChunk; }
 
   double sum_of(int64_t first, int64_t last) const {
     alignas(64) char tiles[kMostInputs + 1][kTile * kMostBytes];

@@ -13,7 +13,7 @@ namespace softnpu {
 namespace {
 
 constexpr int64_t kTile = 512;
-constexpr int64_t kPiece = 16 * kTile;  // targets per piece
+constexpr int64_t kChunk = 16 * kTile;  // targets per piece
 constexpr double kFlopsPerTarget = 128;
 constexpr double kGradientFlops = 16;  // of a target, its row's zeros aside
 
@@ -103,9 +103,9 @@ void for_target_runs(const Shape& shape, int64_t from, int64_t count, const Body
   if (shape.spatial_size == 1) return body(int64_t{0}, count, from * shape.classes, shape.classes);
   for (int64_t first = 0; first < count;) {
     const int64_t sample = (from + first) / shape.spatial_size;
-    const int64_t place = (from + first) % shape.spatial_size;
-    const int64_t last = std::min(count, first + shape.spatial_size - place);
-    body(first, last, sample * shape.classes * shape.spatial_size + place, int64_t{1});
+    const int64_t location = (from + first) % shape.spatial_size;
+    const int64_t last = std::min(count, first + shape.spatial_size - location);
+    body(first, last, sample * shape.classes * shape.spatial_size + location, int64_t{1});
     first = last;
   }
 }
@@ -124,13 +124,13 @@ class NllTask {
   int64_t reduction = 0;
   int threads = 1;
 
-  int64_t pieces() const { return (in.shape.targets() + kPiece - 1) / kPiece; }
+  int64_t pieces() const { return (in.shape.targets() + kChunk - 1) / kChunk; }
 
   Status run(void* workspace) const {
     auto* sums = static_cast<Sums*>(workspace);
     parallel_for(pieces(), 1, threads, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i)
-        sums[i] = sum_of(i * kPiece, std::min(in.shape.targets(), (i + 1) * kPiece));
+        sums[i] = sum_of(i * kChunk, std::min(in.shape.targets(), (i + 1) * kChunk));
     });
     Sums all;
     for (int64_t i = 0; i < pieces(); ++i) {

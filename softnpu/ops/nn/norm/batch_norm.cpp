@@ -135,7 +135,7 @@ class BatchNormTask {
     for (int64_t n = 0; y && n < shape.samples; ++n) {
       for_tiles(shape.slice(n, c), shape.spatial_size, [&](int64_t first, int64_t count) {
         const T* v = x->read(first, count, values);
-        T* to = y->place(first, count, values);
+        T* to = y->location(first, count, values);
         kernel.affine(v, static_cast<size_t>(count), affine.mean, affine.factor, affine.offset, to);
         y->put(first, count, to);
       });
@@ -146,11 +146,11 @@ class BatchNormTask {
     const ChannelRows rows(shape);
     const Table table = finalize_all_statistics();
     if (!y) return;
-    rows.for_pieces([&](int64_t piece) {
+    rows.for_pieces([&](int64_t chunk) {
       alignas(64) T values[kNormTile];
-      rows.for_rows(piece, [&](int64_t first, int64_t c, int64_t count) {
+      rows.for_rows(chunk, [&](int64_t first, int64_t c, int64_t count) {
         const T* v = x->read(first, count, values);
-        T* to = y->place(first, count, values);
+        T* to = y->location(first, count, values);
         kernel.channels.affine(v, static_cast<size_t>(count), table.mean.data() + c, table.factor.data() + c,
                                table.offset.data() + c, to);
         y->put(first, count, to);
@@ -163,23 +163,23 @@ class BatchNormTask {
     const auto channels = static_cast<size_t>(shape.channels);
     std::vector<double> means(static_cast<size_t>(rows.pieces()) * channels);
     std::vector<double> squares(means.size());
-    rows.for_pieces([&](int64_t piece) {
+    rows.for_pieces([&](int64_t chunk) {
       alignas(64) T values[kNormTile];
-      double* mean = means.data() + static_cast<size_t>(piece) * channels;
-      double* square = squares.data() + static_cast<size_t>(piece) * channels;
-      rows.for_rows(piece, [&](int64_t first, int64_t c, int64_t count) {
+      double* mean = means.data() + static_cast<size_t>(chunk) * channels;
+      double* square = squares.data() + static_cast<size_t>(chunk) * channels;
+      rows.for_rows(chunk, [&](int64_t first, int64_t c, int64_t count) {
         kernel.channels.sum(x->read(first, count, values), static_cast<size_t>(count), mean + c);
       });
-      for (size_t c = 0; c < channels; ++c) mean[c] /= static_cast<double>(rows.rows_in(piece));
-      rows.for_rows(piece, [&](int64_t first, int64_t c, int64_t count) {
+      for (size_t c = 0; c < channels; ++c) mean[c] /= static_cast<double>(rows.rows_in(chunk));
+      rows.for_rows(chunk, [&](int64_t first, int64_t c, int64_t count) {
         kernel.channels.squares(x->read(first, count, values), static_cast<size_t>(count), mean + c, square + c);
       });
     });
     std::vector<Moment> moments(channels);
-    for (int64_t piece = 0; piece < rows.pieces(); ++piece) {
-      const size_t at = static_cast<size_t>(piece) * channels;
+    for (int64_t chunk = 0; chunk < rows.pieces(); ++chunk) {
+      const size_t at = static_cast<size_t>(chunk) * channels;
       for (size_t c = 0; c < channels; ++c) {
-        moments[c].add({static_cast<double>(rows.rows_in(piece)), means[at + c], squares[at + c]});
+        moments[c].add({static_cast<double>(rows.rows_in(chunk)), means[at + c], squares[at + c]});
       }
     }
     return moments;
@@ -239,23 +239,23 @@ class BatchNormLoop final : public ElementwiseLoop {
     to->insert(to->end(), memory_.begin(), memory_.end());
   }
   std::unique_ptr<const ElementwiseLoop> prologue() const override {
-    auto made = std::make_unique<BatchNormLoop>(*this);
-    made->table_ = task_->finalize_all_statistics();
-    return made;
+    auto result = std::make_unique<BatchNormLoop>(*this);
+    result->table_ = task_->finalize_all_statistics();
+    return result;
   }
   void run(int64_t first, int64_t last) const override { task_->apply(table_, from_, to_, first, last); }
   bool can_rebind() const override { return true; }
   std::unique_ptr<const ElementwiseLoop> rebind(const BufferRebinding& rebinding) const override {
-    auto made = std::make_unique<BatchNormLoop>(*this);
-    if (rebinding.input == from_) made->from_ = reinterpret_cast<const T*>(rebinding.new_input);
-    if (rebinding.new_output != nullptr) made->to_ = reinterpret_cast<T*>(rebinding.new_output);
-    for (MemoryAccess& memory : made->memory_) {
+    auto result = std::make_unique<BatchNormLoop>(*this);
+    if (rebinding.input == from_) result->from_ = reinterpret_cast<const T*>(rebinding.new_input);
+    if (rebinding.new_output != nullptr) result->to_ = reinterpret_cast<T*>(rebinding.new_output);
+    for (MemoryAccess& memory : result->memory_) {
       if (memory.element_bytes == 0) continue;
-      const auto* begin = reinterpret_cast<const char*>(memory.is_written ? made->to_ : made->from_);
+      const auto* begin = reinterpret_cast<const char*>(memory.is_written ? result->to_ : result->from_);
       memory.end += begin - memory.begin;
       memory.begin = begin;
     }
-    return made;
+    return result;
   }
   double cost_per_element() const override { return kNormFlops; }
 
@@ -348,13 +348,13 @@ class BatchNormGradientTask {
       b[c] = slope.b;
     }
     if (!slices.dx) return;
-    rows.for_pieces([&](int64_t piece) {
+    rows.for_pieces([&](int64_t chunk) {
       alignas(64) T gs[kNormTile];
       alignas(64) T xs[kNormTile];
-      rows.for_rows(piece, [&](int64_t first, int64_t c, int64_t count) {
+      rows.for_rows(chunk, [&](int64_t first, int64_t c, int64_t count) {
         const T* g = slices.grad->read(first, count, gs);
         const T* v = slices.x->read(first, count, xs);
-        T* to = slices.dx->place(first, count, xs);
+        T* to = slices.dx->location(first, count, xs);
         slices.kernel.channels.gradient(g, v, static_cast<size_t>(count), centers.data() + c, scales.data() + c,
                                         factors.data() + c, a.data() + c, b.data() + c, to);
         slices.dx->put(first, count, to);
@@ -367,15 +367,15 @@ class BatchNormGradientTask {
     const size_t channels = centers.size();
     std::vector<double> slopes(static_cast<size_t>(rows.pieces()) * channels);
     std::vector<double> products(slopes.size());
-    rows.for_pieces([&](int64_t piece) {
+    rows.for_pieces([&](int64_t chunk) {
       alignas(64) T gs[kNormTile];
       alignas(64) T xs[kNormTile];
-      const size_t at = static_cast<size_t>(piece) * channels;
-      rows.for_rows(piece, [&](int64_t first, int64_t c, int64_t count) {
-        const auto place = at + static_cast<size_t>(c);
+      const size_t at = static_cast<size_t>(chunk) * channels;
+      rows.for_rows(chunk, [&](int64_t first, int64_t c, int64_t count) {
+        const auto location = at + static_cast<size_t>(c);
         slices.kernel.channels.gradient_sums(slices.grad->read(first, count, gs), slices.x->read(first, count, xs),
-                                             static_cast<size_t>(count), centers.data() + c, slopes.data() + place,
-                                             products.data() + place);
+                                             static_cast<size_t>(count), centers.data() + c, slopes.data() + location,
+                                             products.data() + location);
       });
     });
     std::vector<GradientSums> sums(channels);

@@ -20,13 +20,13 @@ class ChannelRows {
   explicit ChannelRows(const Channels& shape)
       : channels_(shape.channels), rows_(shape.per_channel()), threads_(shape.threads) {}
 
-  int64_t pieces() const { return (rows_ + piece() - 1) / piece(); }
-  int64_t rows_in(int64_t index) const { return std::min(piece(), rows_ - index * piece()); }
+  int64_t pieces() const { return (rows_ + chunk() - 1) / chunk(); }
+  int64_t rows_in(int64_t index) const { return std::min(chunk(), rows_ - index * chunk()); }
 
   // Calls body(first element of a part of a row, its first channel, count) for each part of each row of a piece.
   template <typename Body>
   void for_rows(int64_t index, const Body& body) const {
-    const int64_t first = index * piece();
+    const int64_t first = index * chunk();
     for (int64_t row = first; row < first + rows_in(index); ++row) {
       for (int64_t c = 0; c < channels_; c += kNormTile) {
         body(row * channels_ + c, c, std::min(kNormTile, channels_ - c));
@@ -44,7 +44,7 @@ class ChannelRows {
 
  private:
   // The second pass over a piece finds it in the second-level cache.
-  int64_t piece() const { return std::max<int64_t>(1, (int64_t{1} << 15) / channels_); }
+  int64_t chunk() const { return std::max<int64_t>(1, (int64_t{1} << 15) / channels_); }
 
   int64_t channels_;
   int64_t rows_;

@@ -135,7 +135,7 @@ struct SliceGradient {
     for_tiles(shape.slice(n, c), shape.spatial_size, [&](int64_t first, int64_t count) {
       const T* g = grad->read(first, count, gs);
       const T* v = x->read(first, count, xs);
-      T* to = dx->place(first, count, xs);
+      T* to = dx->location(first, count, xs);
       kernel.gradient(g, v, static_cast<size_t>(count), mean, rstd, nullptr, factor, a, b, to);
       dx->put(first, count, to);
     });
@@ -155,7 +155,7 @@ struct SliceGradient {
 template <typename Task>
 void hand_out(std::shared_ptr<Task> task, const Channels& shape, const aclTensor& x, Plan* plan) {
   plan->work = kNormFlops * static_cast<double>(shape.count());
-  plan->describe = [said = describe(x)] { return "(" + said + ")"; };
+  plan->describe = [message = describe(x)] { return "(" + message + ")"; };
   plan->run = [task = std::shared_ptr<const Task>(std::move(task))](void* workspace) {
     if constexpr (requires { task->run(workspace); }) {
       task->run(workspace);

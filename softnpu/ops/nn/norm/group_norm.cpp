@@ -88,7 +88,7 @@ class GroupNormTask {
       const T offset = value_of(bias, c, T(0));
       for_tiles(shape.slice(n, c), shape.spatial_size, [&](int64_t first, int64_t count) {
         const T* v = x->read(first, count, values);
-        T* to = y->place(first, count, values);
+        T* to = y->location(first, count, values);
         kernel.affine(v, static_cast<size_t>(count), static_cast<T>(moment.mean), factor, offset, to);
         y->put(first, count, to);
       });
@@ -111,7 +111,7 @@ class GroupNormTask {
         i = end;
       }
       const T* v = x->read(first, count, values);
-      T* to = y->place(first, count, values);
+      T* to = y->location(first, count, values);
       kernel.normalize(v, static_cast<size_t>(count), mean_value, scale, weights, offsets, to);
       y->put(first, count, to);
     });
@@ -178,7 +178,7 @@ class GroupNormGradientTask {
     for_tiles(slices.shape.slice(n, c), slices.shape.spatial_size, [&](int64_t first, int64_t count) {
       const T* g = slices.grad->read(first, count, gs);
       const T* v = slices.x->read(first, count, xs);
-      T* to = slices.dx->place(first, count, xs);
+      T* to = slices.dx->location(first, count, xs);
       slices.kernel.gradient(g, v, static_cast<size_t>(count), center, scale, ws, scale, a, b, to);
       slices.dx->put(first, count, to);
     });

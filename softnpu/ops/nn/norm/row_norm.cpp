@@ -108,7 +108,7 @@ class RowNormTask {
       }
       const T* b = bias ? bias->read(at, here, buffers.c) : nullptr;
       T* past = past_caches ? y->find(first, here) : nullptr;
-      T* to = past == nullptr ? y->place(first, here, buffers.a) : buffers.a;
+      T* to = past == nullptr ? y->location(first, here, buffers.a) : buffers.a;
       kernel.normalize(v, static_cast<size_t>(here), static_cast<T>(moment.mean), static_cast<T>(scale), w, b, to);
       if (past != nullptr) {
         non_temporal(past, to, static_cast<size_t>(here) * sizeof(T), nullptr);
@@ -148,8 +148,8 @@ class RowNormGradientTask {
         double* own = sums() ? all + i * 2 * length : nullptr;
         if (own != nullptr) std::fill_n(own, 2 * length, 0.0);
         const int64_t end = std::min(rows, (i + 1) * part());
-        for (int64_t row = i * part(); row < end; row += kTogether) {
-          const int64_t here = std::min(kTogether, end - row);
+        for (int64_t row = i * part(); row < end; row += kGroup) {
+          const int64_t here = std::min(kGroup, end - row);
           if (own != nullptr) sum_rows(row, here, own);
           for (int64_t j = row; dx && j < row + here; ++j) run_row(j);
         }
@@ -167,7 +167,7 @@ class RowNormGradientTask {
   }
 
   // Rows that are added to the sums in one pass.
-  static constexpr int64_t kTogether = 4;
+  static constexpr int64_t kGroup = 4;
 
   struct Statistics {
     T mean;
@@ -180,10 +180,10 @@ class RowNormGradientTask {
   }
 
   void sum_rows(int64_t first, int64_t count, double* own) const {
-    alignas(64) T gs[kTogether][kTile];
-    alignas(64) T xs[kTogether][kTile];
+    alignas(64) T gs[kGroup][kTile];
+    alignas(64) T xs[kGroup][kTile];
     alignas(64) T added[kTile];
-    NormGradientRow<T> all[kTogether];
+    NormGradientRow<T> all[kGroup];
     for (int64_t j = 0; j < count; ++j) {
       const Statistics of = statistics(first + j);
       all[j].mean = of.mean;
@@ -225,7 +225,7 @@ class RowNormGradientTask {
       const T* g = grad->read(first, here, gs);
       const T* v = values.read(row, length, at, here, xs, ws);
       T* past = past_caches ? dx->find(first, here) : nullptr;
-      T* to = past == nullptr ? dx->place(first, here, xs) : xs;
+      T* to = past == nullptr ? dx->location(first, here, xs) : xs;
       kernel.gradient(g, v, static_cast<size_t>(here), center, scale, weight ? weight->read(at, here, ws) : nullptr,
                       scale, a, b, to);
       if (past != nullptr) {
@@ -235,7 +235,7 @@ class RowNormGradientTask {
       if (dsum) kernel.add(to, dsum->read(first, here, ws), static_cast<size_t>(here), to);
       dx->put(first, here, to);
       if (!dscaled) continue;
-      T* scaled = dscaled->place(first, here, ws);
+      T* scaled = dscaled->location(first, here, ws);
       for (int64_t i = 0; i < here; ++i) scaled[i] = static_cast<T>(values.factor) * to[i];
       dscaled->put(first, here, scaled);
     }

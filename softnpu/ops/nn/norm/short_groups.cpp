@@ -41,11 +41,11 @@ HWY_INLINE void store(hn::Vec<Doubles> v, T* to) {
 // The statistics of `count` groups at x, no more than there are lanes; all lanes are written.
 template <typename T>
 HWY_INLINE void statistics(const T* x, size_t size, size_t count, double eps, T* mean, T* scale) {
-  using Place = hn::TFromD<Places<T>>;
+  using Location = hn::TFromD<Places<T>>;
   const Doubles d;
   const Places<T> di;
-  const auto lane = hn::Min(hn::Iota(di, 0), hn::Set(di, static_cast<Place>(count - 1)));
-  const auto places = hn::Mul(lane, hn::Set(di, static_cast<Place>(size)));
+  const auto lane = hn::Min(hn::Iota(di, 0), hn::Set(di, static_cast<Location>(count - 1)));
+  const auto places = hn::Mul(lane, hn::Set(di, static_cast<Location>(size)));
   const auto share = hn::Set(d, 1.0 / static_cast<double>(size));
   auto sum = hn::Zero(d);
   for (size_t i = 0; i < size; ++i) sum = hn::Add(sum, values_at<T>(x, i, places));
@@ -65,12 +65,12 @@ HWY_INLINE void normalize(const ShortGroups<T>& groups, size_t group, T mean, T 
   const hn::CappedTag<T, 16> d;
   const T* const x = groups.x + group * groups.size;
   T* const y = groups.y + group * groups.size;
-  const size_t place = group % groups.per_image * groups.size;
+  const size_t location = group % groups.per_image * groups.size;
   for (size_t i = 0; i < groups.size; i += hn::Lanes(d)) {
     const auto in = hn::FirstN(d, groups.size - i);
     auto v = hn::Mul(hn::Sub(hn::MaskedLoad(in, d, x + i), hn::Set(d, mean)), hn::Set(d, scale));
-    if (groups.weight != nullptr) v = hn::Mul(v, hn::MaskedLoad(in, d, groups.weight + place + i));
-    if (groups.bias != nullptr) v = hn::Add(v, hn::MaskedLoad(in, d, groups.bias + place + i));
+    if (groups.weight != nullptr) v = hn::Mul(v, hn::MaskedLoad(in, d, groups.weight + location + i));
+    if (groups.bias != nullptr) v = hn::Add(v, hn::MaskedLoad(in, d, groups.bias + location + i));
     hn::BlendedStore(v, in, d, y + i);
   }
 }

@@ -19,10 +19,10 @@ void ArgmaxBits::decode(const uint16_t* bits, int32_t* indices) const {
     const int64_t top = start(1, window / out[2]);
     const int64_t left = start(2, window % out[2]);
     indices[window] = static_cast<int32_t>(std::max<int64_t>(0, top) * in[2] + std::max<int64_t>(0, left));
-    for (int64_t place = 0; place < taps(); ++place) {
-      if ((bits[place * row_words() + window / 16] >> (window % 16) & 1) == 0) continue;
-      const int64_t y = top + place / kernel[2] * dilation[1];
-      const int64_t x = left + place % kernel[2] * dilation[2];
+    for (int64_t location = 0; location < taps(); ++location) {
+      if ((bits[location * row_words() + window / 16] >> (window % 16) & 1) == 0) continue;
+      const int64_t y = top + location / kernel[2] * dilation[1];
+      const int64_t x = left + location % kernel[2] * dilation[2];
       if (y >= 0 && y < in[1] && x >= 0 && x < in[2]) indices[window] = static_cast<int32_t>(y * in[2] + x);
     }
   }

@@ -116,16 +116,16 @@ std::optional<Plan> plan_pool_of_planes(const PoolProblem& p, bool backward) {
     fewest = std::min(fewest, values);
   });
   if (entries > kMostEntries || (is_max && fewest == 0)) return std::nullopt;
-  PlanesProblem made{is_max ? PlaneOp::kMax : PlaneOp::kSum, table_of(p)};
-  if (!is_max) (backward ? made.source_divisors : made.divisors) = divisors_of(p);
-  if (backward) made.table = made.table.transposed();
+  PlanesProblem created{is_max ? PlaneOp::kMax : PlaneOp::kSum, table_of(p)};
+  if (!is_max) (backward ? created.source_divisors : created.divisors) = divisors_of(p);
+  if (backward) created.table = created.table.transposed();
   const Image& from = backward ? p.out : p.in;
   const Image& to = backward ? p.in : p.out;
-  made.planes = planes;
-  made.source = reinterpret_cast<const float*>(from.data);
-  made.result = reinterpret_cast<float*>(to.data);
-  if (has_indices) made.indices = reinterpret_cast<int64_t*>(p.indices.data);
-  return plan_planes(std::move(made));
+  created.planes = planes;
+  created.source = reinterpret_cast<const float*>(from.data);
+  created.result = reinterpret_cast<float*>(to.data);
+  if (has_indices) created.indices = reinterpret_cast<int64_t*>(p.indices.data);
+  return plan_planes(std::move(created));
 }
 
 }  // namespace softnpu

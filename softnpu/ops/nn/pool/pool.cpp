@@ -56,7 +56,7 @@ class Pool {
   template <typename T>
   void forward(int64_t row_index) const {
     const Triple& sizes = p_.out.sizes;
-    const Place to = place_of(sizes, row_index);
+    const Location to = location_of(sizes, row_index);
     const auto go = [](int64_t first, int64_t last, const auto& block) {
       for (int64_t x = first; x < last; x += kAtATime) block(x, std::min(kAtATime, last - x));
     };
@@ -76,10 +76,11 @@ class Pool {
   void forward_channels(int64_t row_index) const {
     const Triple& sizes = p_.out.sizes;
     const int64_t plane = row_index / sizes[1] % sizes[0];
-    const auto forward = has_short_indices() ? &Pool::forward_place<T, int32_t> : &Pool::forward_place<T, int64_t>;
+    const auto forward =
+        has_short_indices() ? &Pool::forward_position<T, int32_t> : &Pool::forward_position<T, int64_t>;
     for (int64_t x = 0; x < sizes[2]; ++x) {
       for (int64_t c = 0; c < p_.in.channels; c += kAtATime) {
-        const Place to{row_index / (sizes[0] * sizes[1]), c, plane, row_index % sizes[1]};
+        const Location to{row_index / (sizes[0] * sizes[1]), c, plane, row_index % sizes[1]};
         const int64_t count = std::min(kAtATime, p_.in.channels - c);
         (this->*forward)(to, x, count);
       }
@@ -90,7 +91,7 @@ class Pool {
   template <typename T>
   void backward(int64_t row_index) const {
     const Triple& sizes = p_.in.sizes;
-    const Place to = place_of(sizes, row_index);
+    const Location to = location_of(sizes, row_index);
     for (int64_t x = 0; x < sizes[2]; x += kAtATime) {
       backward_block<T>(to, x, std::min(kAtATime, sizes[2] - x));
     }
@@ -126,8 +127,8 @@ class Pool {
         const int64_t* indices_of =
             in_place_or_read(index_reader_, at(p_.indices), step_in(p_.indices), count, block.indices);
         for (int64_t i = 0; i < count; ++i) {
-          const int64_t place = indices_of[i];
-          if (place >= 0 && place < spatial_size) to[place * step + (is_row ? 0 : i)] += values[i];
+          const int64_t location = indices_of[i];
+          if (location >= 0 && location < spatial_size) to[location * step + (is_row ? 0 : i)] += values[i];
         }
       }
     }
@@ -140,8 +141,8 @@ class Pool {
     const int64_t plane = row_index / sizes[1] % sizes[0];
     for (int64_t x = 0; x < sizes[2]; ++x) {
       for (int64_t c = 0; c < p_.in.channels; c += kAtATime) {
-        backward_place<T>({row_index / (sizes[0] * sizes[1]), c, plane, row_index % sizes[1]}, x,
-                          std::min(kAtATime, p_.in.channels - c));
+        backward_position<T>({row_index / (sizes[0] * sizes[1]), c, plane, row_index % sizes[1]}, x,
+                             std::min(kAtATime, p_.in.channels - c));
       }
     }
   }
@@ -155,12 +156,12 @@ class Pool {
            (planes == 1 || strides[0] == strides[2] * columns * rows);
   }
 
-  struct Place {
+  struct Location {
     int64_t batch, channel, plane, row;
   };
 
   // The position of row `row_index`, counted through all channels of the batch.
-  Place place_of(const Triple& sizes, int64_t row_index) const {
+  Location location_of(const Triple& sizes, int64_t row_index) const {
     const int64_t channel_index = row_index / (sizes[0] * sizes[1]);
     const int64_t row = row_index % (sizes[0] * sizes[1]);
     return {channel_index / p_.in.channels, channel_index % p_.in.channels, row / sizes[1], row % sizes[1]};
@@ -168,7 +169,7 @@ class Pool {
 
   // Writes results from position x on, and their indices; `along`: the step, along the row or the channels.
   template <typename T>
-  void put(const Place& to, int64_t x, int64_t count, const T* values, const int64_t* indices,
+  void put(const Location& to, int64_t x, int64_t count, const T* values, const int64_t* indices,
            ptrdiff_t (*along)(const Image&)) const {
     const auto at = [&](const Image& image) { return row_of(image, to.batch, to.channel, to.plane, to.row, x); };
     out_writer_.write(values, static_cast<size_t>(count), at(p_.out), along(p_.out));
@@ -190,7 +191,7 @@ class Pool {
   bool has_short_indices() const { return p_.in.spatial_size() <= std::numeric_limits<int32_t>::max(); }
 
   template <typename T>
-  void forward_block(const Place& to, int64_t x, int64_t count) const {
+  void forward_block(const Location& to, int64_t x, int64_t count) const {
     Block<T> block;
     const Triple& step = p_.windows.step;
     const Range& planes = range(0, to.plane);
@@ -226,7 +227,7 @@ class Pool {
 
   // The maxima of even windows, one window position at a time: a branch-free loop along the row.
   template <typename T>
-  void forward_even(const Place& to, int64_t x, int64_t count) const {
+  void forward_even(const Location& to, int64_t x, int64_t count) const {
     T most[kAtATime];
     int32_t found[kAtATime];  // the index relative to the first window
     const Triple& step = p_.windows.step;
@@ -271,15 +272,15 @@ class Pool {
 
   // One position of `out` in `count` channels from to.channel on. Indices as short as values allow vectorisation.
   template <typename T, typename Index>
-  void forward_place(const Place& to, int64_t x, int64_t count) const {
-    T made[kAtATime];
+  void forward_position(const Location& to, int64_t x, int64_t count) const {
+    T result[kAtATime];
     Index found[kAtATime];
     T buffer[kAtATime];
     const Triple& step = p_.windows.step;
     const Range& planes = range(0, to.plane);
     const Range& rows = range(1, to.row);
     const Range& columns = range(2, x);
-    std::fill(made, made + count, lowest<T>());
+    std::fill(result, result + count, lowest<T>());
     std::fill(found, found + count, index_of<Index>(planes.begin, rows.begin, columns.begin));
     for (int64_t plane = planes.begin; plane < planes.end; plane += step[0]) {
       for (int64_t row = rows.begin; row < rows.end; row += step[1]) {
@@ -287,20 +288,20 @@ class Pool {
           const T* values = in_place_or_read(in_reader_, row_of(p_.in, to.batch, to.channel, plane, row, at),
                                              element_of(p_.in), count, buffer);
           if (p_.kind == PoolKind::kAverage) {
-            for (int64_t c = 0; c < count; ++c) made[c] += values[c];
+            for (int64_t c = 0; c < count; ++c) result[c] += values[c];
           } else {
-            take_greater(values, 1, count, index_of<Index>(plane, row, at), made, found);
+            take_greater(values, 1, count, index_of<Index>(plane, row, at), result, found);
           }
         }
       }
     }
     if (p_.kind == PoolKind::kAverage) {
       const T values = static_cast<T>(divisor(to.plane, to.row, x));
-      for (int64_t c = 0; c < count; ++c) made[c] = quotient(made[c], values);
+      for (int64_t c = 0; c < count; ++c) result[c] = quotient(result[c], values);
     }
     int64_t indices[kAtATime];
     if (has_indices_) std::copy(found, found + count, indices);
-    put(to, x, count, made, indices, element_of);
+    put(to, x, count, result, indices, element_of);
   }
 
   // The initial value of a result.
@@ -345,7 +346,7 @@ class Pool {
   }
 
   template <typename T>
-  void backward_block(const Place& to, int64_t x, int64_t count) const {
+  void backward_block(const Location& to, int64_t x, int64_t count) const {
     T sums[kAtATime] = {};
     const auto write = [&] {
       in_writer_.write(sums, static_cast<size_t>(count), row_of(p_.in, to.batch, to.channel, to.plane, to.row, x),
@@ -383,7 +384,7 @@ class Pool {
 
   // One position of `in` in `count` channels from to.channel on.
   template <typename T>
-  void backward_place(const Place& to, int64_t x, int64_t count) const {
+  void backward_position(const Location& to, int64_t x, int64_t count) const {
     T sums[kAtATime] = {};
     const auto write = [&] {
       in_writer_.write(sums, static_cast<size_t>(count), row_of(p_.in, to.batch, to.channel, to.plane, to.row, x),
@@ -414,7 +415,8 @@ class Pool {
     write();
   }
 
-  void read_indices(const Place& to, int64_t plane, int64_t row, int64_t from, int64_t here, int64_t* indices) const {
+  void read_indices(const Location& to, int64_t plane, int64_t row, int64_t from, int64_t here,
+                    int64_t* indices) const {
     if (has_indices_) {
       return index_reader_.read(row_of(p_.indices, to.batch, to.channel, plane, row, from), step_of(p_.indices),
                                 static_cast<size_t>(here), indices);
@@ -422,7 +424,7 @@ class Pool {
     for (int64_t i = 0; i < here; ++i) indices[i] = beginning(plane, row, from + i);
   }
 
-  void read_indices_of_channels(const Place& to, int64_t plane, int64_t row, int64_t x, int64_t count,
+  void read_indices_of_channels(const Location& to, int64_t plane, int64_t row, int64_t x, int64_t count,
                                 int64_t* indices) const {
     if (!has_indices_) return std::fill(indices, indices + count, beginning(plane, row, x));
     index_reader_.read(row_of(p_.indices, to.batch, to.channel, plane, row, x), element_of(p_.indices),
@@ -436,7 +438,7 @@ class Pool {
 
   // Averages: first adds the shares of the windows that begin at one column, then spreads them over their columns.
   template <typename T>
-  void share(const Place& to, int64_t x, int64_t count, T* sums) const {
+  void share(const Location& to, int64_t x, int64_t count, T* sums) const {
     T buffer[kAtATime];
     T column[kAtATime];
     T widths[kAtATime];
@@ -468,7 +470,7 @@ class Pool {
 
   // The same for one position in `count` channels, in the same order of additions.
   template <typename T>
-  void share_at(const Place& to, int64_t x, int64_t count, T* sums) const {
+  void share_at(const Location& to, int64_t x, int64_t count, T* sums) const {
     T buffer[kAtATime];
     const Windows& w = p_.windows;
     const auto planes = w.holders(0, to.plane);

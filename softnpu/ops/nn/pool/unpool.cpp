@@ -45,7 +45,7 @@ class Unpool {
                      static_cast<size_t>(count), at);
         for (int64_t i = 0; i < count; ++i) {
           if (at[i] < 0 || at[i] >= positions) continue;
-          to[is_dense ? at[i] : place(at[i])] = from[row + (x + i) * in_.strides[2]];
+          to[is_dense ? at[i] : location(at[i])] = from[row + (x + i) * in_.strides[2]];
         }
       }
     });
@@ -68,7 +68,7 @@ class Unpool {
     }
   }
 
-  int64_t place(int64_t index) const {
+  int64_t location(int64_t index) const {
     const Triple& sizes = out_.sizes;
     return index % sizes[2] * out_.strides[2] + index / sizes[2] % sizes[1] * out_.strides[1] +
            index / (sizes[1] * sizes[2]) * out_.strides[0];

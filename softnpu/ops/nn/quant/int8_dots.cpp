@@ -10,9 +10,9 @@
 namespace softnpu {
 namespace {
 
-template <size_t kMost>
-std::array<const int8_t*, kMost> starts(const Int8Lines& lines, int64_t first, size_t count) {
-  std::array<const int8_t*, kMost> found = {};
+template <size_t kMax>
+std::array<const int8_t*, kMax> starts(const Int8Lines& lines, int64_t first, size_t count) {
+  std::array<const int8_t*, kMax> found = {};
   for (size_t i = 0; i < count; ++i) found[i] = lines.data + (first + static_cast<int64_t>(i)) * lines.stride;
   return found;
 }

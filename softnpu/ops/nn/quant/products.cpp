@@ -44,12 +44,12 @@ struct Shapes {
 };
 
 aclTensor swapped(const aclTensor& tensor, bool swaps) {
-  aclTensor made = tensor;
-  const size_t n = made.dims.size();
-  if (!swaps || n < 2) return made;
-  std::swap(made.dims[n - 2], made.dims[n - 1]);
-  std::swap(made.strides[n - 2], made.strides[n - 1]);
-  return made;
+  aclTensor result = tensor;
+  const size_t n = result.dims.size();
+  if (!swaps || n < 2) return result;
+  std::swap(result.dims[n - 2], result.dims[n - 1]);
+  std::swap(result.strides[n - 2], result.strides[n - 1]);
+  return result;
 }
 
 // The memory of 4-bit elements, two a byte.
@@ -91,7 +91,7 @@ Status open(const aclTensor& tensor, const char* role, const Dims& batch, Stack*
 }
 
 // Reads the shapes of a [.., M, K], b [.., K, N] and out [.., M, N].
-Status read_shapes(const aclTensor& a, const aclTensor& b, const aclTensor& out, Shapes* made) {
+Status read_shapes(const aclTensor& a, const aclTensor& b, const aclTensor& out, Shapes* result) {
   const auto mismatch = [&] {
     return no_quantization(text(describe(a), " and ", describe(b), " do not multiply to ", describe(out)));
   };
@@ -102,19 +102,19 @@ Status read_shapes(const aclTensor& a, const aclTensor& b, const aclTensor& out,
       const size_t missing = n - factor->dims.size();
       if (i >= missing && factor->dims[i - missing] != 1 && factor->dims[i - missing] != out.dims[i]) return mismatch();
     }
-    made->batch.push_back(out.dims[i]);
-    made->sizes.batch *= out.dims[i];
+    result->batch.push_back(out.dims[i]);
+    result->sizes.batch *= out.dims[i];
   }
-  made->sizes.rows = out.dims[n - 2];
-  made->sizes.columns = out.dims[n - 1];
-  made->sizes.depth = a.dims[a.dims.size() - 1];
-  if (a.dims[a.dims.size() - 2] != made->sizes.rows || b.dims[b.dims.size() - 1] != made->sizes.columns ||
-      b.dims[b.dims.size() - 2] != made->sizes.depth) {
+  result->sizes.rows = out.dims[n - 2];
+  result->sizes.columns = out.dims[n - 1];
+  result->sizes.depth = a.dims[a.dims.size() - 1];
+  if (a.dims[a.dims.size() - 2] != result->sizes.rows || b.dims[b.dims.size() - 1] != result->sizes.columns ||
+      b.dims[b.dims.size() - 2] != result->sizes.depth) {
     return mismatch();
   }
-  SOFTNPU_RETURN_IF_ERROR(open(a, "the left matrix", made->batch, &made->a));
-  SOFTNPU_RETURN_IF_ERROR(open(b, "the right matrix", made->batch, &made->b));
-  return open(out, "the result", made->batch, &made->out);
+  SOFTNPU_RETURN_IF_ERROR(open(a, "the left matrix", result->batch, &result->a));
+  SOFTNPU_RETURN_IF_ERROR(open(b, "the right matrix", result->batch, &result->b));
+  return open(out, "the result", result->batch, &result->out);
 }
 
 // int8 values in place: rows of the left matrix, or columns of the right one.
@@ -243,12 +243,12 @@ class ScaledSink : public GemmSink {
     constexpr int64_t kAtATime = 256;
     const auto* const from = static_cast<const Sum*>(sums);
     const auto bytes = static_cast<ptrdiff_t>(aclDataTypeSize(shapes_.out.dtype));
-    float made[kAtATime];
+    float result[kAtATime];
     for (int64_t first = 0; first < count; first += kAtATime) {
       const int64_t here = std::min(kAtATime, count - first);
-      for (int64_t x = 0; x < here; ++x) made[x] = value(from[first + x], i, j + first + x);
-      for (int64_t x = 0; shapes_.out.dtype == ACL_INT8 && x < here; ++x) made[x] = to_int8(made[x]);
-      writer_.write(made, static_cast<size_t>(here), shapes_.out.at(shapes_.batch, batch, i, j + first),
+      for (int64_t x = 0; x < here; ++x) result[x] = value(from[first + x], i, j + first + x);
+      for (int64_t x = 0; shapes_.out.dtype == ACL_INT8 && x < here; ++x) result[x] = to_int8(result[x]);
+      writer_.write(result, static_cast<size_t>(here), shapes_.out.at(shapes_.batch, batch, i, j + first),
                     shapes_.out.column_stride * bytes);
     }
   }
@@ -424,11 +424,11 @@ void find_contiguous(const WeightQuantMatmul& o, WeightTask* task) {
 }
 
 template <typename Task>
-Status finish(std::shared_ptr<Task> task, std::string said, Plan* plan) {
+Status finish(std::shared_ptr<Task> task, std::string message, Plan* plan) {
   const double flops = task->shapes.sizes.flops();
   task->threads = threads_for(flops);
   plan->work = flops;
-  plan->describe = [said = std::move(said)] { return said; };
+  plan->describe = [message = std::move(message)] { return message; };
   plan->run = [task = std::shared_ptr<const Task>(std::move(task))](void*) {
     const GemmSizes& sizes = task->shapes.sizes;
     return sizes.batch * sizes.rows * sizes.columns == 0 ? Status::ok() : task->run();

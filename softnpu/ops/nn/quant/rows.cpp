@@ -128,15 +128,15 @@ float whole(float value) { return value; }
 
 // The rounding before to_int8, which rounds to nearest.
 Status round_of(const char* name, Round* out) {
-  const std::string_view said = name == nullptr ? "" : name;
+  const std::string_view message = name == nullptr ? "" : name;
   const std::array<std::pair<std::string_view, Round>, 4> known = {
       {{"round", whole}, {"floor", std::floor}, {"ceil", std::ceil}, {"trunc", std::trunc}}};
   for (const auto& [mode, function] : known) {
-    if (mode != said) continue;
+    if (mode != message) continue;
     *out = function;
     return Status::ok();
   }
-  return no_quantization(text("round mode '", said, "' does not exist: it is round, floor, ceil or trunc"));
+  return no_quantization(text("round mode '", message, "' does not exist: it is round, floor, ceil or trunc"));
 }
 
 // Scales and offsets of a dimension, or one for all.

@@ -31,18 +31,18 @@ struct GruProblem {
 };
 
 // Reads sizes and attributes of a call with x at input 0 and weights at inputs 1 and 2.
-Status read_gru(const TypedCall& call, const LayerAttributes& attributes, GruProblem* out);
+Status read_gru(const RegistryCall& call, const LayerAttributes& attributes, GruProblem* out);
 
 // DynamicGRUV2(x, w_x, w_h, b_x?, b_h?, seq_length?, init_h?) to (y, h, z, r, n, hidden_new). x: [steps, batch,
 // inputs]; w_x: [inputs, 3 hidden]; w_h: [hidden, 3 hidden]; biases: [3 hidden]; init_h: [batch, hidden]; all others
 // [steps, batch, hidden]. All sequences have the length of x.
-Status compile_gru(const TypedCall& call, const LayerAttributes& attributes,
+Status compile_gru(const RegistryCall& call, const LayerAttributes& attributes,
                    std::unique_ptr<const CompiledOperator>* out);
 
 // DynamicGRUV2Grad(x, w_x, w_h, y, init_h, h, dy, dh, z, r, n, hidden_new, seq_length, mask) to (dw_x, dw_h, db_x,
 // db_h, dx, dinit_h). dh: the gradient of the state after the last step, [batch, hidden]. The inputs after hidden_new
 // are not read: the official plug-in passes one number in each.
-Status compile_gru_grad(const TypedCall& call, const LayerAttributes& attributes,
+Status compile_gru_grad(const RegistryCall& call, const LayerAttributes& attributes,
                         std::unique_ptr<const CompiledOperator>* out);
 
 }  // namespace softnpu

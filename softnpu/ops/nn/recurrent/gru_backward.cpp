@@ -47,7 +47,7 @@ class Run {
     results_at_ = parts_.add(larger(rows * inputs, checked(std::max({inputs, hidden, int64_t{1}})) * p_.width()));
   }
 
-  Status bind(const TypedCall& call, const Layouts& l) {
+  Status bind(const RegistryCall& call, const Layouts& l) {
     const std::pair<const LayerOperand*, FloatRows*> all[] = {{&l.x, &x_},
                                                               {&l.w_x, &w_x_},
                                                               {&l.w_h, &w_h_},
@@ -191,7 +191,7 @@ using GruGrad = RecurrentOperator<GruProblem, Layouts, Run>;
 
 }  // namespace
 
-Status compile_gru_grad(const TypedCall& call, const LayerAttributes& attributes,
+Status compile_gru_grad(const RegistryCall& call, const LayerAttributes& attributes,
                         std::unique_ptr<const CompiledOperator>* out) {
   SOFTNPU_RETURN_IF_ERROR(check_counts(call, 14, 6));
   GruProblem problem;
@@ -199,8 +199,8 @@ Status compile_gru_grad(const TypedCall& call, const LayerAttributes& attributes
   const auto& [steps, batch, inputs, hidden] = problem.sizes;
   const int64_t width = problem.width();
   // A single number means no lengths and no mask.
-  for (size_t place : {size_t{12}, size_t{13}}) {
-    if (call.inputs[place].is_given && element_count(call.inputs[place].tensor) > 1) {
+  for (size_t location : {size_t{12}, size_t{13}}) {
+    if (call.inputs[location].is_given && element_count(call.inputs[location].tensor) > 1) {
       return {ACL_ERROR_INVALID_PARAM, "sequences of their own lengths are not implemented"};
     }
   }

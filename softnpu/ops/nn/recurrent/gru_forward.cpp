@@ -9,16 +9,16 @@ namespace softnpu {
 
 // "rzh" lists the gates in order; h is the new state's.
 static Status read_gates(const std::string& order, GruGates* out) {
-  const auto place = [&order](char gate) {
+  const auto location = [&order](char gate) {
     const size_t at = order.find(gate);
     return at == std::string::npos ? -1 : static_cast<int64_t>(at);
   };
-  *out = {place('r'), place('z'), place('h')};
+  *out = {location('r'), location('z'), location('h')};
   if (order.size() == kGruGates && std::min({out->r, out->z, out->n}) >= 0) return Status::ok();
   return {ACL_ERROR_INVALID_PARAM, text("the gate order ", order, ": it names r, z and h")};
 }
 
-Status read_gru(const TypedCall& call, const LayerAttributes& attributes, GruProblem* out) {
+Status read_gru(const RegistryCall& call, const LayerAttributes& attributes, GruProblem* out) {
   SOFTNPU_RETURN_IF_ERROR(read_sizes(call, 0, 1, kGruGates, &out->sizes));
   SOFTNPU_RETURN_IF_ERROR(read_direction(attributes, &out->reversed));
   if (!attributes.reset_after) {
@@ -64,7 +64,7 @@ class Run {
     h_at_ = parts_.add(checked(batch) * hidden);
   }
 
-  Status bind(const TypedCall& call, const Layouts& l) {
+  Status bind(const RegistryCall& call, const Layouts& l) {
     const std::pair<const LayerOperand*, FloatRows*> all[] = {
         {&l.x, &x_}, {&l.w_x, &w_x_}, {&l.w_h, &w_h_}, {&l.b_x, &b_x_}, {&l.b_h, &b_h_}, {&l.init_h, &init_h_},
         {&l.y, &y_}, {&l.h, &h_},     {&l.z, &z_},     {&l.r, &r_},     {&l.n, &n_},     {&l.hidden_new, &hidden_new_}};
@@ -157,7 +157,7 @@ using Gru = RecurrentOperator<GruProblem, Layouts, Run>;
 
 }  // namespace
 
-Status compile_gru(const TypedCall& call, const LayerAttributes& attributes,
+Status compile_gru(const RegistryCall& call, const LayerAttributes& attributes,
                    std::unique_ptr<const CompiledOperator>* out) {
   SOFTNPU_RETURN_IF_ERROR(check_counts(call, 7, 6));
   if (call.inputs[5].is_given) return {ACL_ERROR_INVALID_PARAM, "sequences of their own lengths are not implemented"};

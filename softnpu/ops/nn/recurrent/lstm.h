@@ -35,22 +35,22 @@ struct LstmProblem {
 };
 
 // Reads sizes and attributes of a call with x at input 0 and weights at input 1.
-Status read_lstm(const TypedCall& call, const LayerAttributes& attributes, LstmProblem* out);
+Status read_lstm(const RegistryCall& call, const LayerAttributes& attributes, LstmProblem* out);
 
 // DynamicRNN(x, w, b?, mask?, init_h?, init_c?) and DynamicRNNV2(x, w_x, w_h, b?, mask?, init_h?, init_c?), both to
 // (y, h, c, i, j, f, o, tanh(c)). x: [steps, batch, inputs]; w: [inputs + hidden, 4 hidden], or its parts; b: [4
 // hidden]; init_h, init_c: [1, batch, hidden]; all others [steps, batch, hidden].
-Status compile_lstm(const TypedCall& call, const LayerAttributes& attributes,
+Status compile_lstm(const RegistryCall& call, const LayerAttributes& attributes,
                     std::unique_ptr<const CompiledOperator>* out);
-Status compile_lstm_v2(const TypedCall& call, const LayerAttributes& attributes,
+Status compile_lstm_v2(const RegistryCall& call, const LayerAttributes& attributes,
                        std::unique_ptr<const CompiledOperator>* out);
 
 // DynamicRNNGrad(x, w, b, y, init_h, init_c, h, c, dy, dh, dc, i, j, f, o, tanh(c), mask?, ..) to (dw, db, dx, dinit_h,
 // dinit_c), DynamicRNNV2Grad(x, w_x, w_h, y, ..) to (dw_x, dw_h, db, dx, dinit_h, dinit_c). dh, dc: gradients of the
 // state after the last step, [batch, hidden]. The inputs after the mask are not read.
-Status compile_lstm_grad(const TypedCall& call, const LayerAttributes& attributes,
+Status compile_lstm_grad(const RegistryCall& call, const LayerAttributes& attributes,
                          std::unique_ptr<const CompiledOperator>* out);
-Status compile_lstm_v2_grad(const TypedCall& call, const LayerAttributes& attributes,
+Status compile_lstm_v2_grad(const RegistryCall& call, const LayerAttributes& attributes,
                             std::unique_ptr<const CompiledOperator>* out);
 
 }  // namespace softnpu

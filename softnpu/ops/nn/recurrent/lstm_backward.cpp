@@ -52,7 +52,7 @@ class Run {
     results_at_ = parts_.add(larger(checked(steps) * batch * inputs, (checked(inputs) + hidden + 1) * width()));
   }
 
-  Status bind(const TypedCall& call, const Layouts& l) {
+  Status bind(const RegistryCall& call, const Layouts& l) {
     for (size_t i = 0; i < weights_.size(); ++i) {
       SOFTNPU_RETURN_IF_ERROR(l.weights[i].bind(call, &weights_[i]));
       SOFTNPU_RETURN_IF_ERROR(l.d_weights[i].bind(call, &d_weights_[i]));
@@ -213,7 +213,7 @@ class Run {
 
 using LstmGrad = RecurrentOperator<LstmProblem, Layouts, Run>;
 
-Status compile(const char* name, const TypedCall& call, const LayerAttributes& attributes, Layouts layouts,
+Status compile(const char* name, const RegistryCall& call, const LayerAttributes& attributes, Layouts layouts,
                std::unique_ptr<const CompiledOperator>* out) {
   const size_t parts = layouts.weights.size();
   SOFTNPU_RETURN_IF_ERROR(check_counts(call, kInputs, parts + 4));
@@ -244,7 +244,7 @@ Status compile(const char* name, const TypedCall& call, const LayerAttributes& a
   SOFTNPU_RETURN_IF_ERROR(layouts.dx.read(call, rows, inputs, true));
   SOFTNPU_RETURN_IF_ERROR(layouts.db.read(call, 1, width, true));
   // A zero-dimensional tensor means no mask.
-  if (!call.inputs[layouts.mask.place].tensor.dims.empty()) {
+  if (!call.inputs[layouts.mask.location].tensor.dims.empty()) {
     SOFTNPU_RETURN_IF_ERROR(layouts.mask.read(call, rows, hidden, true));
   }
   *out = std::make_unique<LstmGrad>(name, problem, std::move(layouts));
@@ -253,7 +253,7 @@ Status compile(const char* name, const TypedCall& call, const LayerAttributes& a
 
 }  // namespace
 
-Status compile_lstm_grad(const TypedCall& call, const LayerAttributes& attributes,
+Status compile_lstm_grad(const RegistryCall& call, const LayerAttributes& attributes,
                          std::unique_ptr<const CompiledOperator>* out) {
   Layouts layouts;
   layouts.weights = {input(1, "w")};
@@ -261,7 +261,7 @@ Status compile_lstm_grad(const TypedCall& call, const LayerAttributes& attribute
   return compile("DynamicRNNGrad", call, attributes, std::move(layouts), out);
 }
 
-Status compile_lstm_v2_grad(const TypedCall& call, const LayerAttributes& attributes,
+Status compile_lstm_v2_grad(const RegistryCall& call, const LayerAttributes& attributes,
                             std::unique_ptr<const CompiledOperator>* out) {
   Layouts layouts;
   layouts.weights = {input(1, "w_x"), input(2, "w_h")};

@@ -10,16 +10,16 @@ namespace softnpu {
 
 // "ifjo" lists the gates in order; some callers write c for j.
 static Status read_gates(const std::string& order, LstmGates* out) {
-  const auto place = [&order](char gate) {
+  const auto location = [&order](char gate) {
     const size_t at = order.find(gate);
     return at == std::string::npos ? -1 : static_cast<int64_t>(at);
   };
-  *out = {place('i'), std::max(place('j'), place('c')), place('f'), place('o')};
+  *out = {location('i'), std::max(location('j'), location('c')), location('f'), location('o')};
   if (order.size() == kLstmGates && std::min({out->i, out->j, out->f, out->o}) >= 0) return Status::ok();
   return {ACL_ERROR_INVALID_PARAM, text("the gate order ", order, ": it names i, j, f and o")};
 }
 
-Status read_lstm(const TypedCall& call, const LayerAttributes& attributes, LstmProblem* out) {
+Status read_lstm(const RegistryCall& call, const LayerAttributes& attributes, LstmProblem* out) {
   SOFTNPU_RETURN_IF_ERROR(read_sizes(call, 0, 1, kLstmGates, &out->sizes));
   SOFTNPU_RETURN_IF_ERROR(read_direction(attributes, &out->reversed));
   // The attribute cell_type is ignored: the official plug-in sets it to a string in one place, to a bool in another.
@@ -67,7 +67,7 @@ class Run {
     rows_at_ = parts_.add(checked(batch) * 3 * hidden);
   }
 
-  Status bind(const TypedCall& call, const Layouts& l) {
+  Status bind(const RegistryCall& call, const Layouts& l) {
     for (size_t i = 0; i < weights_.size(); ++i) SOFTNPU_RETURN_IF_ERROR(l.weights[i].bind(call, &weights_[i]));
     const std::pair<const LayerOperand*, FloatRows*> all[] = {
         {&l.x, &x_}, {&l.bias, &bias_}, {&l.mask, &mask_},    {&l.init_h, &init_h_}, {&l.init_c, &init_c_},
@@ -179,7 +179,7 @@ class Run {
 using Lstm = RecurrentOperator<LstmProblem, Layouts, Run>;
 
 // `first` is the index of the bias; the inputs after it are the same for both types.
-Status compile(const char* name, const TypedCall& call, const LayerAttributes& attributes, size_t first,
+Status compile(const char* name, const RegistryCall& call, const LayerAttributes& attributes, size_t first,
                Layouts layouts, std::unique_ptr<const CompiledOperator>* out) {
   SOFTNPU_RETURN_IF_ERROR(check_counts(call, first + 4, 8));
   LstmProblem problem;
@@ -211,14 +211,14 @@ Status compile(const char* name, const TypedCall& call, const LayerAttributes& a
 
 }  // namespace
 
-Status compile_lstm(const TypedCall& call, const LayerAttributes& attributes,
+Status compile_lstm(const RegistryCall& call, const LayerAttributes& attributes,
                     std::unique_ptr<const CompiledOperator>* out) {
   Layouts layouts;
   layouts.weights = {input(1, "w")};
   return compile("DynamicRNN", call, attributes, 2, std::move(layouts), out);
 }
 
-Status compile_lstm_v2(const TypedCall& call, const LayerAttributes& attributes,
+Status compile_lstm_v2(const RegistryCall& call, const LayerAttributes& attributes,
                        std::unique_ptr<const CompiledOperator>* out) {
   Layouts layouts;
   layouts.weights = {input(1, "weight_input"), input(2, "weight_hidden")};

@@ -4,7 +4,7 @@
 
 namespace softnpu {
 
-Status read_sizes(const TypedCall& call, size_t x, size_t weights, int64_t gates, RecurrentSizes* out) {
+Status read_sizes(const RegistryCall& call, size_t x, size_t weights, int64_t gates, RecurrentSizes* out) {
   SOFTNPU_RETURN_IF_ERROR(check_given(call.inputs[x], "x"));
   SOFTNPU_RETURN_IF_ERROR(check_given(call.inputs[weights], "the weights"));
   const aclTensor& input = call.inputs[x].tensor;

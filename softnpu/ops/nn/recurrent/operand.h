@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "ops/core/typed_call.h"
+#include "ops/core/registry_call.h"
 #include "ops/nn/recurrent/rows.h"
 #include "workers/parallel.h"
 
@@ -15,28 +15,28 @@ namespace softnpu {
 // One input or output, by its index in the call.
 struct LayerOperand {
   std::string role;
-  size_t place = 0;
+  size_t location = 0;
   bool is_output = false;
   bool is_given = false;
   RowLayout layout;
 
   // Checks that it has `rows` and `columns`; it may be omitted if `optional`.
-  Status read(const TypedCall& call, int64_t rows, int64_t columns, bool optional) {
-    const TypedTensor& typed = (is_output ? call.outputs : call.inputs)[place];
+  Status read(const RegistryCall& call, int64_t rows, int64_t columns, bool optional) {
+    const RegistryTensor& typed = (is_output ? call.outputs : call.inputs)[location];
     if (optional && !typed.is_given) return Status::ok();
     SOFTNPU_RETURN_IF_ERROR(check_given(typed, role));
     is_given = true;
     return read_rows(typed.tensor, role.c_str(), rows, columns, &layout);
   }
 
-  Status bind(const TypedCall& call, FloatRows* out) const {
+  Status bind(const RegistryCall& call, FloatRows* out) const {
     if (!is_given) return Status::ok();
-    return FloatRows::bind(layout, (is_output ? call.outputs : call.inputs)[place].tensor, role.c_str(), out);
+    return FloatRows::bind(layout, (is_output ? call.outputs : call.inputs)[location].tensor, role.c_str(), out);
   }
 };
 
-inline LayerOperand input(size_t place, const char* role) { return {role, place, false, false, {}}; }
-inline LayerOperand output(size_t place, const char* role) { return {role, place, true, false, {}}; }
+inline LayerOperand input(size_t location, const char* role) { return {role, location, false, false, {}}; }
+inline LayerOperand output(size_t location, const char* role) { return {role, location, true, false, {}}; }
 
 // The sizes of `x`: [steps, batch, inputs], and the width of the hidden state.
 struct RecurrentSizes {
@@ -49,7 +49,7 @@ struct RecurrentSizes {
 };
 
 // In `weights` the gates are side by side, each as wide as the hidden state.
-Status read_sizes(const TypedCall& call, size_t x, size_t weights, int64_t gates, RecurrentSizes* out);
+Status read_sizes(const RegistryCall& call, size_t x, size_t weights, int64_t gates, RecurrentSizes* out);
 
 // The attributes of a call; a type without one of them has the value that the layer takes.
 struct LayerAttributes {
@@ -92,7 +92,7 @@ class RecurrentOperator final : public CompiledOperator {
 
   const char* name() const override { return name_; }
 
-  Status plan(TypedCall* call, Plan* plan) const override {
+  Status plan(RegistryCall* call, Plan* plan) const override {
     auto run = std::make_shared<Run>(problem_, layouts_);
     SOFTNPU_RETURN_IF_ERROR(run->bind(*call, layouts_));
     plan->workspace_bytes = run->workspace_bytes();

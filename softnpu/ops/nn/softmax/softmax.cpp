@@ -14,7 +14,7 @@
 #include "ops/core/iterate/flat.h"
 #include "ops/core/iterate/view.h"
 #include "ops/core/operand_run.h"
-#include "ops/nn/softmax/lines.h"
+#include "ops/nn/softmax/slice_kernels.h"
 #include "simd/non_temporal.h"
 #include "workers/parallel.h"
 
@@ -49,17 +49,17 @@ class SoftmaxTask {
   // The operands: the input, the gradient if there is one, the result.
   using Operands = std::array<void*, 3>;
 
-  SoftmaxTask(bool log, const Shape& shape, Describe said)
+  SoftmaxTask(bool log, const Shape& shape, Describe message)
       : kernel_(softmax_lines<T>()),
         shape_(shape),
         log_(log),
         non_temporal_(shape.lines * shape.length * static_cast<int64_t>(sizeof(T)) >= kNonTemporalBytes),
-        said_(std::make_shared<const Describe>(std::move(said))) {}
+        message_(std::make_shared<const Describe>(std::move(message))) {}
 
   double work() const {
     return kFlopsPerValue * static_cast<double>(shape_.lines) * static_cast<double>(shape_.length);
   }
-  std::string describe() const { return (*said_)(); }
+  std::string describe() const { return (*message_)(); }
   size_t operand_count() const { return grad ? 3 : 2; }
   Operands operands() {
     Operands found{};
@@ -139,7 +139,7 @@ class SoftmaxTask {
         kernel_.whole(x, static_cast<size_t>(n), log_, values);
         return stream_(past, values, static_cast<size_t>(n) * sizeof(T), nullptr);
       }
-      T* y = out.place(first, n, values);
+      T* y = out.location(first, n, values);
       kernel_.whole(x, static_cast<size_t>(n), log_, y);
       return out.put(first, n, y);
     }
@@ -147,18 +147,18 @@ class SoftmaxTask {
     T* to = out.find(first, n);
     if (all != nullptr && to != nullptr) return kernel_.whole(all, static_cast<size_t>(n), log_, to);
     T* placed = values + kTile;
-    T greatest = -std::numeric_limits<T>::infinity();
+    T largest = -std::numeric_limits<T>::infinity();
     for_tiles(first, values, [&](const T* x, int64_t, size_t count) {
-      const T best = kernel_.greatest(x, count);
-      if (best > greatest || std::isnan(best)) greatest = best;
+      const T best = kernel_.largest(x, count);
+      if (best > largest || std::isnan(best)) largest = best;
     });
     double sum = 0;
-    if (std::isfinite(greatest)) {
-      for_tiles(first, values, [&](const T* x, int64_t, size_t count) { sum += kernel_.sum(x, count, greatest); });
+    if (std::isfinite(largest)) {
+      for_tiles(first, values, [&](const T* x, int64_t, size_t count) { sum += kernel_.sum(x, count, largest); });
     }
     for_tiles(first, values, [&](const T* x, int64_t at, size_t count) {
-      T* y = out.place(at, static_cast<int64_t>(count), placed);
-      kernel_.results(x, count, greatest, sum, log_, y);
+      T* y = out.location(at, static_cast<int64_t>(count), placed);
+      kernel_.results(x, count, largest, sum, log_, y);
       out.put(at, static_cast<int64_t>(count), y);
     });
   }
@@ -183,7 +183,7 @@ class SoftmaxTask {
     for_tiles(first, values, [&](const T* y, int64_t at, size_t count) {
       const auto here = static_cast<int64_t>(count);
       T* past = non_temporal_ ? out.find(at, here) : nullptr;
-      T* to = past == nullptr ? out.place(at, here, placed) : placed;
+      T* to = past == nullptr ? out.location(at, here, placed) : placed;
       kernel_.gradient(grad->read(at, here, grads), y, count, sum, log_, to);
       if (past != nullptr) return stream_(past, to, count * sizeof(T), nullptr);
       out.put(at, here, to);
@@ -213,20 +213,19 @@ class SoftmaxTask {
   void run_across(int64_t start, int64_t count) const {
     alignas(64) T values[kAcross];
     alignas(64) T placed[kAcross];
-    alignas(64) T greatest[kAcross];
+    alignas(64) T largest[kAcross];
     alignas(64) T scale[kAcross];
     double sums[kAcross];
     const auto n = static_cast<size_t>(count);
-    std::fill_n(greatest, count, -std::numeric_limits<T>::infinity());
-    for_positions(start,
-                  [&](int64_t at, int64_t) { kernel_.greatest_across(in.read(at, count, values), n, greatest); });
+    std::fill_n(largest, count, -std::numeric_limits<T>::infinity());
+    for_positions(start, [&](int64_t at, int64_t) { kernel_.largest_across(in.read(at, count, values), n, largest); });
     sum_positions(start, count, sums,
-                  [&](int64_t at, T* part) { kernel_.sum_across(in.read(at, count, values), n, greatest, part); });
+                  [&](int64_t at, T* part) { kernel_.sum_across(in.read(at, count, values), n, largest, part); });
     for (int64_t j = 0; j < count; ++j) scale[j] = static_cast<T>(log_ ? std::log(sums[j]) : 1 / sums[j]);
     for_positions(start, [&](int64_t at, int64_t) {
       const T* x = in.read(at, count, values);
-      T* y = out.place(at, count, placed);
-      kernel_.results_across(x, n, greatest, scale, log_, y);
+      T* y = out.location(at, count, placed);
+      kernel_.results_across(x, n, largest, scale, log_, y);
       out.put(at, count, y);
     });
   }
@@ -245,7 +244,7 @@ class SoftmaxTask {
     for_positions(start, [&](int64_t at, int64_t) {
       const T* g = grad->read(at, count, grads);
       const T* y = in.read(at, count, values);
-      T* to = out.place(at, count, placed);
+      T* to = out.location(at, count, placed);
       kernel_.gradient_across(g, y, n, sum, log_, to);
       out.put(at, count, to);
     });
@@ -256,7 +255,7 @@ class SoftmaxTask {
   bool log_ = false;
   bool non_temporal_ = false;  // results are written with non-temporal stores
   NonTemporalCopy stream_ = non_temporal_copy();
-  std::shared_ptr<const Describe> said_;
+  std::shared_ptr<const Describe> message_;
 };
 
 Status check(const aclTensor& tensor, const aclTensor& self, const char* role) {

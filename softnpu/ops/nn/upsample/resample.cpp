@@ -67,7 +67,7 @@ class Resample {
     std::vector<T> memory(2 * width + static_cast<size_t>(row_values()));
     T* const line = memory.data();
     T* const read = line + width;
-    T* const made = read + width;
+    T* const created = read + width;
     int64_t row = first % out_.sizes[1];
     int64_t plane = first / out_.sizes[1] % out_.sizes[0];
     int64_t outer = first / (out_.sizes[1] * out_.sizes[0]);
@@ -79,11 +79,11 @@ class Resample {
           ++outer;
         }
       }
-      char* const to = place(out_, outer, plane, row);
+      char* const to = location(out_, outer, plane, row);
       const bool in_place = writer_.is_direct() && step(out_) == sizeof(T);
-      T* const target = in_place ? reinterpret_cast<T*>(to) : made;
+      T* const target = in_place ? reinterpret_cast<T*>(to) : created;
       along(across(outer, plane, row, read, line), target);
-      if (!in_place) writer_.write(made, static_cast<size_t>(row_values()), to, step(out_));
+      if (!in_place) writer_.write(created, static_cast<size_t>(row_values()), to, step(out_));
     }
   }
 
@@ -99,13 +99,13 @@ class Resample {
     return outer / image.channels * image.batch_stride + outer % image.channels * image.channel_stride;
   }
 
-  char* place(const Image& image, int64_t outer, int64_t plane, int64_t row) const {
+  char* location(const Image& image, int64_t outer, int64_t plane, int64_t row) const {
     const int64_t element = offset_of(image, outer) + plane * image.strides[0] + row * image.strides[1];
     return image.data + element * static_cast<ptrdiff_t>(aclDataTypeSize(image.dtype));
   }
 
   const T* source(int64_t outer, int64_t plane, int64_t row, T* room) const {
-    const char* from = place(in_, outer, plane, row);
+    const char* from = location(in_, outer, plane, row);
     if (reader_.is_direct() && step(in_) == sizeof(T)) return reinterpret_cast<const T*>(from);
     reader_.read(from, step(in_), static_cast<size_t>(in_.sizes[2] * lanes_), room);
     return room;
@@ -222,17 +222,17 @@ std::optional<Plan> plan_resample_of_planes(const ResampleProblem& p) {
       }
     }
   }
-  PlanesProblem made{PlaneOp::kSum, std::move(table)};
-  made.planes = p.batch * p.in.channels;
-  made.source = reinterpret_cast<const float*>(p.in.data);
-  made.result = reinterpret_cast<float*>(p.out.data);
-  return plan_planes(std::move(made));
+  PlanesProblem created{PlaneOp::kSum, std::move(table)};
+  created.planes = p.batch * p.in.channels;
+  created.source = reinterpret_cast<const float*>(p.in.data);
+  created.result = reinterpret_cast<float*>(p.out.data);
+  return plan_planes(std::move(created));
 }
 
 }  // namespace
 
 Plan plan_resample(ResampleProblem problem) {
-  if (std::optional<Plan> made = plan_resample_of_planes(problem)) return *std::move(made);
+  if (std::optional<Plan> created = plan_resample_of_planes(problem)) return *std::move(created);
   Plan plan;
   with_compute_type(compute_type_of(problem.out.dtype), [&]<typename T>() {
     if constexpr (std::is_arithmetic_v<T>) {

@@ -100,22 +100,22 @@ void smooth(const Resize& r, int64_t at, Taps* taps) {
 }  // namespace
 
 Taps Taps::transposed(int64_t columns) const {
-  Taps made;
-  made.begin.assign(static_cast<size_t>(columns) + 1, 0);
-  for (const int64_t column : index) ++made.begin[static_cast<size_t>(column) + 1];
-  for (size_t i = 1; i < made.begin.size(); ++i) made.begin[i] += made.begin[i - 1];
-  std::vector<int64_t> next(made.begin.begin(), made.begin.end() - 1);
-  made.index.resize(index.size());
-  made.weight.resize(index.size());
+  Taps result;
+  result.begin.assign(static_cast<size_t>(columns) + 1, 0);
+  for (const int64_t column : index) ++result.begin[static_cast<size_t>(column) + 1];
+  for (size_t i = 1; i < result.begin.size(); ++i) result.begin[i] += result.begin[i - 1];
+  std::vector<int64_t> next(result.begin.begin(), result.begin.end() - 1);
+  result.index.resize(index.size());
+  result.weight.resize(index.size());
   for (int64_t row = 0; row < rows(); ++row) {
     for (int64_t k = begin[static_cast<size_t>(row)]; k < begin[static_cast<size_t>(row) + 1]; ++k) {
       const auto from = static_cast<size_t>(k);
       const auto to = static_cast<size_t>(next[static_cast<size_t>(index[from])]++);
-      made.index[to] = row;
-      made.weight[to] = weight[from];
+      result.index[to] = row;
+      result.weight[to] = weight[from];
     }
   }
-  return made;
+  return result;
 }
 
 template <typename Real>

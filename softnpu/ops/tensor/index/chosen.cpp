@@ -21,10 +21,10 @@ int64_t count_nonzero(const char* at, ptrdiff_t stride, int64_t count) {
   return total;
 }
 
-void prepare_chosen(double elements, int64_t count, Describe said, Plan* plan) {
+void prepare_chosen(double elements, int64_t count, Describe message, Plan* plan) {
   plan->work = effort_of(elements).work;
   plan->workspace_bytes = checked(pieces_of(count)) * sizeof(int64_t);
-  plan->describe = std::move(said);
+  plan->describe = std::move(message);
 }
 
 }  // namespace softnpu

@@ -16,9 +16,9 @@
 #include "ops/core/dtype.h"
 #include "ops/core/operand_run.h"
 #include "ops/core/workspace.h"
-#include "ops/tensor/index/lines.h"
 #include "ops/tensor/index/operators.h"
 #include "ops/tensor/index/rows.h"
+#include "ops/tensor/index/slices.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
@@ -45,14 +45,14 @@ Status check_reach(const View& index, const View& other, size_t dim, bool free, 
 }
 
 View contiguous(const View& like, aclDataType dtype, char* data) {
-  View made;
-  made.sizes = like.sizes;
-  made.strides = like.sizes;
-  made.dtype = dtype;
-  made.data = data;
-  int64_t stride = made.element();
-  for (size_t i = like.rank(); i-- > 0; stride *= like.sizes[i]) made.strides[i] = stride;
-  return made;
+  View result;
+  result.sizes = like.sizes;
+  result.strides = like.sizes;
+  result.dtype = dtype;
+  result.data = data;
+  int64_t stride = result.element();
+  for (size_t i = like.rank(); i-- > 0; stride *= like.sizes[i]) result.strides[i] = stride;
+  return result;
 }
 
 // The initial value of a reduction that excludes the tensor's own values.
@@ -133,7 +133,7 @@ void for_runs(const View& out, int threads, const Body& body) {
 Status Scatter::count_terms(int64_t* numbers, int threads) const {
   std::fill_n(numbers, out.count(), include_self ? 1 : 0);
   const View counts = contiguous(out, ACL_INT64, reinterpret_cast<char*>(numbers));
-  const Lines lines(index, other, counts, dim, Lines::Order::kByLine);
+  const Slices lines(index, other, counts, dim, Slices::Order::kByLine);
   return lines.for_runs(threads, [](const IndexedRun& run) {
     for (int64_t k = 0; k < run.count; ++k) ++*reinterpret_cast<int64_t*>(run.indexed + run.offsets[k]);
   });
@@ -143,7 +143,7 @@ Status Scatter::run_widened(char* workspace, int threads) const {
   auto* numbers = reinterpret_cast<int64_t*>(workspace + counts_at);
   auto* sums = reinterpret_cast<float*>(workspace + sums_at);
   const View sums_view = contiguous(out, ACL_FLOAT, workspace + sums_at);
-  const Lines lines(index, other, sums_view, dim, Lines::Order::kByLine);
+  const Slices lines(index, other, sums_view, dim, Slices::Order::kByLine);
   if (is_mean) SOFTNPU_RETURN_IF_ERROR(count_terms(numbers, threads));
   const LoadRow load = load_row(out.dtype);
   for_runs(out, threads, [&](const char* at, ptrdiff_t stride, int64_t i, int64_t run) {
@@ -173,7 +173,7 @@ Status Scatter::run_widened(char* workspace, int threads) const {
 
 Status Scatter::run(char* workspace, int threads) const {
   if (is_widened()) return run_widened(workspace, threads);
-  const Lines lines(index, other, out, dim, Lines::Order::kByLine);
+  const Slices lines(index, other, out, dim, Slices::Order::kByLine);
   if (!include_self && op != RowOp::kWrite) {
     alignas(16) char first[16];
     with_any(out.dtype, [&]<typename Element>() { store_identity<Element>(op, first); });
@@ -240,14 +240,14 @@ Status plan_scatter(const aclTensor& self, int64_t dim, const aclTensor& index, 
 }
 
 struct Gather {
-  Lines lines;
+  Slices lines;
   ReadRows read;
   double cost;
-  Describe said;
+  Describe message;
 
   double work() const { return cost; }
   size_t operand_count() const { return 3; }
-  std::string describe() const { return said(); }
+  std::string describe() const { return message(); }
   // `at`: the result, the indexed tensor, the index.
   Status run(const std::array<void*, 3>& at, int threads) const {
     const LineOperands operands{static_cast<const char*>(at[2]), static_cast<char*>(at[0]), static_cast<char*>(at[1])};
@@ -275,7 +275,7 @@ Status gather(const aclTensor& self, int64_t dim, const aclTensor& index, const 
   SOFTNPU_RETURN_IF_ERROR(check_reach(indices, from, at, true, "self"));
   const double cost = effort_of(kCostOfIndex * static_cast<double>(indices.count())).work;
   OperandRun<Gather, 3> run;
-  run.task = std::make_shared<const Gather>(Gather{Lines(indices, to, from, at, Lines::Order::kAny),
+  run.task = std::make_shared<const Gather>(Gather{Slices(indices, to, from, at, Slices::Order::kAny),
                                                    read_rows_kernel(static_cast<size_t>(to.element())), cost,
                                                    describe_later({&self, &index, &out})});
   run.operands = {to.data, from.data, indices.data};

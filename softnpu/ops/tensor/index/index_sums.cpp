@@ -24,10 +24,10 @@ constexpr int64_t kFew = 8;
 // Calls take(index, position) for each index of the vector; fails at the first one out of range.
 template <typename Take>
 Status read_indices(const IndexSums& sums, const Take& take) {
-  const bool is_wide = sums.index.dtype == ACL_INT64;
+  const bool is_widened = sums.index.dtype == ACL_INT64;
   const int64_t size = sums.out.sizes[sums.dim];
   for (int64_t k = 0; k < sums.index.count(); ++k) {
-    const int64_t index = load_index(sums.index.data + k * sums.index.strides[0], is_wide);
+    const int64_t index = load_index(sums.index.data + k * sums.index.strides[0], is_widened);
     if (index < 0 || index >= size) return out_of_range(index, sums.dim, size, false);
     take(index, k);
   }
@@ -196,8 +196,8 @@ class RowSums {
     alignas(64) float tile[kTile];
     alignas(64) float added[kTile];
     load(to, write, static_cast<size_t>(count), tile);
-    for (const ptrdiff_t place : entries) {
-      load(from + place, read, static_cast<size_t>(count), added);
+    for (const ptrdiff_t location : entries) {
+      load(from + location, read, static_cast<size_t>(count), added);
       for (int64_t i = 0; i < count; ++i) tile[i] += alpha * added[i];
     }
     store_row(sums_.out.dtype)(tile, static_cast<size_t>(count), to, write);
@@ -228,13 +228,13 @@ bool IndexSums::is_by_line() const {
   return is_nearest && index.count() >= out.sizes[dim] / kFew;
 }
 
-Status plan_index_sums(const IndexSums& sums, Plan before, Describe said, Plan* plan) {
+Status plan_index_sums(const IndexSums& sums, Plan before, Describe message, Plan* plan) {
   const auto size = static_cast<double>(sums.out.sizes[sums.dim]);
   const auto count = static_cast<double>(sums.index.count());
   const double rest = size > 0 ? static_cast<double>(sums.out.count()) / size : 0;
   const bool is_by_line = sums.is_by_line();
   const Effort effort = effort_of(is_by_line ? rest * (size + 2 * count) : 2 * (rest + 4) * count + size);
-  plan->describe = std::move(said);
+  plan->describe = std::move(message);
   plan->work = effort.work + (before.run == nullptr ? 0 : before.work);
   if (is_by_line) {
     plan_task(LineSums(sums, effort.threads), sums, effort, std::move(before), plan);

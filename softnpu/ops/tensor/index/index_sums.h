@@ -19,6 +19,6 @@ struct IndexSums {
   bool is_by_line() const;
 };
 // For floating-point elements; for half types only if not is_by_line(). Runs `before` first, if it is set.
-Status plan_index_sums(const IndexSums& sums, Plan before, Describe said, Plan* plan);
+Status plan_index_sums(const IndexSums& sums, Plan before, Describe message, Plan* plan);
 
 }  // namespace softnpu

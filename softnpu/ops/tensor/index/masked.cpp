@@ -121,10 +121,10 @@ Status masked_select(const aclTensor& self, const aclTensor& mask, aclTensor& ou
     }
     with_element(static_cast<size_t>(to.element()), [&]<typename T>() {
       parallel_for(pieces_of(count), 1, threads, [&](int64_t first, int64_t last) {
-        for (int64_t piece = first; piece < last; ++piece) {
-          const int64_t start = piece * kChosenPiece;
-          masked.select<T>(start, std::min(count - start, kChosenPiece),
-                           counted(before, piece, pieces_of(count), total), to.data + before[piece] * to.strides[0],
+        for (int64_t chunk = first; chunk < last; ++chunk) {
+          const int64_t start = chunk * kChosenChunk;
+          masked.select<T>(start, std::min(count - start, kChosenChunk),
+                           counted(before, chunk, pieces_of(count), total), to.data + before[chunk] * to.strides[0],
                            to.strides[0]);
         }
       });
@@ -170,11 +170,11 @@ Status masked_scatter(const aclTensor& self, const aclTensor& mask, const aclTen
     };
     with_element(static_cast<size_t>(from.element()), [&]<typename T>() {
       parallel_for(pieces_of(count), 1, threads, [&](int64_t first, int64_t last) {
-        for (int64_t piece = first; piece < last; ++piece) {
-          int64_t k = before[piece];
-          int64_t left = counted(before, piece, pieces_of(count), total);
-          const int64_t start = piece * kChosenPiece;
-          masked.walk.for_each(start, std::min(count - start, kChosenPiece), [&](const Walk<2>::Offsets& at) {
+        for (int64_t chunk = first; chunk < last; ++chunk) {
+          int64_t k = before[chunk];
+          int64_t left = counted(before, chunk, pieces_of(count), total);
+          const int64_t start = chunk * kChosenChunk;
+          masked.walk.for_each(start, std::min(count - start, kChosenChunk), [&](const Walk<2>::Offsets& at) {
             if (masked.mask.data[at[0]] == 0 || left-- <= 0) return;
             std::memcpy(masked.other.data + at[1], source_at(k++), sizeof(T));
           });

@@ -50,9 +50,9 @@ struct Nonzero {
     return count;
   }
 
-  // Writes the indices of the nonzero elements from `start` on, `left` at most, to the result from `place` on.
+  // Writes the indices of the nonzero elements from `start` on, `left` at most, to the result from `location` on.
   template <typename Element>
-  void write(int64_t start, int64_t count, int64_t place, int64_t left, int64_t total) const {
+  void write(int64_t start, int64_t count, int64_t location, int64_t left, int64_t total) const {
     const size_t last = self.rank() - 1;
     Dims index(self.rank());
     for (size_t d = last + 1; d-- > 0; start /= self.sizes[d]) index[d] = start % self.sizes[d];
@@ -61,7 +61,7 @@ struct Nonzero {
     const ptrdiff_t along = transposed ? out.strides[1] : out.strides[0];
     ptrdiff_t across = transposed ? out.strides[0] : out.strides[1];
     if (transposed && packed) across = total * out.element();
-    char* to = out.data + place * along;
+    char* to = out.data + location * along;
     const auto store = [&](int64_t row, size_t dim, int64_t value) {
       std::memcpy(to + row * along + static_cast<ptrdiff_t>(dim) * across, &value, sizeof value);
     };
@@ -98,10 +98,10 @@ struct Nonzero {
         count_pieces(count, threads, before, [&](int64_t first, int64_t last) { return chosen<Element>(first, last); });
     if (self.rank() == 0) return total;  // zero-dimensional: no indices to write
     parallel_for(pieces_of(count), 1, threads, [&](int64_t first, int64_t last) {
-      for (int64_t piece = first; piece < last; ++piece) {
-        const int64_t start = piece * kChosenPiece;
-        write<Element>(start, std::min(count - start, kChosenPiece), before[piece],
-                       counted(before, piece, pieces_of(count), total), total);
+      for (int64_t chunk = first; chunk < last; ++chunk) {
+        const int64_t start = chunk * kChosenChunk;
+        write<Element>(start, std::min(count - start, kChosenChunk), before[chunk],
+                       counted(before, chunk, pieces_of(count), total), total);
       }
     });
     return total;

@@ -60,7 +60,7 @@ int64_t read_contiguous(const IndexRange& range, const char* index, int64_t coun
 }
 #endif
 
-Read read_wide() { return &read_contiguous<int64_t>; }
+Read read_widened() { return &read_contiguous<int64_t>; }
 Read read_narrow() { return &read_contiguous<int32_t>; }
 
 }  // namespace
@@ -72,19 +72,19 @@ HWY_AFTER_NAMESPACE();
 namespace softnpu {
 namespace {
 
-HWY_EXPORT(read_wide);
+HWY_EXPORT(read_widened);
 HWY_EXPORT(read_narrow);
 
 // How many of `count` indices are read as vectors.
 int64_t read_vectors(const IndexRange& range, const char* index, ptrdiff_t stride, int64_t count, ptrdiff_t along,
                      ptrdiff_t step, ptrdiff_t* offsets) {
   constexpr int64_t kFew = 8;
-  constexpr int64_t kMost = int64_t{1} << 32;
-  const ptrdiff_t element = range.is_wide ? sizeof(int64_t) : sizeof(int32_t);
-  if (stride != element || count < kFew || range.size > kMost || along < 0 || along >= kMost) return 0;
-  static const auto wide = (limit_simd_targets(), HWY_DYNAMIC_DISPATCH(read_wide)());
+  constexpr int64_t kMax = int64_t{1} << 32;
+  const ptrdiff_t element = range.is_widened ? sizeof(int64_t) : sizeof(int32_t);
+  if (stride != element || count < kFew || range.size > kMax || along < 0 || along >= kMax) return 0;
+  static const auto widened = (limit_simd_targets(), HWY_DYNAMIC_DISPATCH(read_widened)());
   static const auto narrow = (limit_simd_targets(), HWY_DYNAMIC_DISPATCH(read_narrow)());
-  return (range.is_wide ? wide : narrow)(range, index, count, along, step, offsets);
+  return (range.is_widened ? widened : narrow)(range, index, count, along, step, offsets);
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ int64_t read_offsets(const IndexRange& range, const char* index, ptrdiff_t strid
                      ptrdiff_t step, ptrdiff_t* offsets, int64_t* bad) {
   int64_t k = read_vectors(range, index, stride, count, along, step, offsets);
   for (; k < count; ++k) {
-    const int64_t given = load_index(index + k * stride, range.is_wide);
+    const int64_t given = load_index(index + k * stride, range.is_widened);
     const int64_t value = range.wraps && given < 0 ? given + range.size : given;
     if (value < 0 || value >= range.size) {
       *bad = given;

@@ -14,8 +14,8 @@ constexpr int64_t kIndexTile = 512;
 
 // The index at `at`, of int32 or int64. Read once: another process may write it meanwhile, so the compiler must not
 // read it again after a check.
-inline int64_t load_index(const char* at, bool is_wide) {
-  if (is_wide) return *reinterpret_cast<const volatile int64_t*>(at);
+inline int64_t load_index(const char* at, bool is_widened) {
+  if (is_widened) return *reinterpret_cast<const volatile int64_t*>(at);
   return *reinterpret_cast<const volatile int32_t*>(at);
 }
 
@@ -23,9 +23,9 @@ Status out_of_range(int64_t index, size_t dim, int64_t size, bool wraps);
 
 // What the values of an index mean.
 struct IndexRange {
-  bool is_wide = true;  // int64, otherwise int32
-  bool wraps = false;   // negative values count from the end
-  int64_t size = 0;     // of the indexed dimension
+  bool is_widened = true;  // int64, otherwise int32
+  bool wraps = false;      // negative values count from the end
+  int64_t size = 0;        // of the indexed dimension
 };
 
 // offsets[k] = (value k) * along + k * step, for `count` values that are `stride` bytes apart. Returns how many precede

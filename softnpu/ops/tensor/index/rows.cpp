@@ -91,11 +91,11 @@ struct RowReadTask {
   IndexTable table;
   RowReads reads;
   double cost;
-  Describe said;
+  Describe message;
 
   double work() const { return cost; }
   size_t operand_count() const { return 2 + table.terms.size(); }
-  std::string describe() const { return said(); }
+  std::string describe() const { return message(); }
   Status run(const std::array<void*, kMostOperands>& at, int threads) const {
     return reads.run(table, at.data(), threads);
   }
@@ -130,14 +130,14 @@ IndexTable table_along(const View& self, size_t dim, const View& index) {
   return {{{index, dim, self.sizes[dim], self.strides[dim]}}, index.sizes, {}, {}};
 }
 
-Status plan_reads(IndexTable table, RowLayout rows, aclDataType dtype, Describe said, Plan* plan) {
+Status plan_reads(IndexTable table, RowLayout rows, aclDataType dtype, Describe message, Plan* plan) {
   if (rows.count() == 0) return plan_nothing(plan);
   std::vector<void*> operands{rows.other, rows.indexed};
   for (const IndexTerm& term : table.terms) operands.push_back(const_cast<char*>(term.data));
   const Effort effort = effort_of_rows(rows);
   RowReads reads(std::move(rows), dtype);
   if (operands.size() > RowReadTask::kMostOperands) {
-    plan->describe = std::move(said);
+    plan->describe = std::move(message);
     plan->work = effort.work;
     plan->run = [table = std::move(table), reads = std::move(reads), operands, threads = effort.threads](void*) {
       return reads.run(table, operands.data(), threads);
@@ -146,15 +146,15 @@ Status plan_reads(IndexTable table, RowLayout rows, aclDataType dtype, Describe 
   }
   OperandRun<RowReadTask, RowReadTask::kMostOperands> run;
   run.task = std::make_shared<const RowReadTask>(
-      RowReadTask{std::move(table), std::move(reads), effort.work, std::move(said)});
+      RowReadTask{std::move(table), std::move(reads), effort.work, std::move(message)});
   std::ranges::copy(operands, run.operands.begin());
   run.put(plan);
   return Status::ok();
 }
 
-Status plan_reads(FillTable fill, RowLayout rows, aclDataType dtype, Describe said, Plan* plan) {
+Status plan_reads(FillTable fill, RowLayout rows, aclDataType dtype, Describe message, Plan* plan) {
   const Effort effort = effort_of_rows(rows);
-  plan->describe = std::move(said);
+  plan->describe = std::move(message);
   plan->work = effort.work;
   plan->workspace_bytes = checked(rows.entries.count()) * sizeof(ptrdiff_t);
   plan->run = [fill = std::move(fill), reads = RowReads(std::move(rows), dtype),
@@ -168,10 +168,10 @@ Status plan_reads(FillTable fill, RowLayout rows, aclDataType dtype, Describe sa
   return Status::ok();
 }
 
-Status plan_writes(IndexTable table, RowWrites rows, Plan before, Describe said, Plan* plan,
+Status plan_writes(IndexTable table, RowWrites rows, Plan before, Describe message, Plan* plan,
                    std::shared_ptr<const void> keep) {
   const Effort effort = effort_of_rows(rows.layout());
-  plan->describe = std::move(said);
+  plan->describe = std::move(message);
   plan->work = effort.work + (before.run == nullptr ? 0 : before.work);
   plan->workspace_bytes = checked(rows.layout().entries.count()) * sizeof(ptrdiff_t);
   plan->run = [table = std::move(table), rows = std::move(rows), first = std::move(before.run), keep = std::move(keep),

@@ -33,11 +33,11 @@ RowLayout layout_along(const View& self, size_t dim, const View& index, const Vi
 IndexTable table_along(const View& self, size_t dim, const View& index);
 
 // Reads rows into `other`; indices are checked and used tile by tile.
-Status plan_reads(IndexTable table, RowLayout rows, aclDataType dtype, Describe said, Plan* plan);
+Status plan_reads(IndexTable table, RowLayout rows, aclDataType dtype, Describe message, Plan* plan);
 
 // Writes a table in the workspace: one offset per entry of the rows.
 using FillTable = std::function<Status(ptrdiff_t* table)>;
-Status plan_reads(FillTable fill, RowLayout rows, aclDataType dtype, Describe said, Plan* plan);
+Status plan_reads(FillTable fill, RowLayout rows, aclDataType dtype, Describe message, Plan* plan);
 
 // Rows that are written from `other`.
 class RowWrites {
@@ -66,7 +66,7 @@ class RowWrites {
 };
 
 // Checks all indices, then writes the rows. Runs `before` first, if it is set. `keep` owns memory that no tensor does.
-Status plan_writes(IndexTable table, RowWrites rows, Plan before, Describe said, Plan* plan,
+Status plan_writes(IndexTable table, RowWrites rows, Plan before, Describe message, Plan* plan,
                    std::shared_ptr<const void> keep = nullptr);
 
 // Initialises `out` with `self`: a copy, unless both are the same memory.

@@ -24,10 +24,10 @@ struct Operands {
   }
 };
 
-Status plan_along(const Operands& operands, size_t dim, Describe said, Plan* plan) {
+Status plan_along(const Operands& operands, size_t dim, Describe message, Plan* plan) {
   return plan_reads(table_along(operands.self, dim, operands.index),
                     layout_along(operands.self, dim, operands.index, operands.out), operands.self.dtype,
-                    std::move(said), plan);
+                    std::move(message), plan);
 }
 
 }  // namespace

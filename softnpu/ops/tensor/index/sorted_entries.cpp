@@ -8,7 +8,7 @@
 namespace softnpu {
 
 Status SortedEntries::sort(const View& index, const View& other, size_t dim, int64_t skipped) {
-  const bool is_wide = index.dtype == ACL_INT64;
+  const bool is_widened = index.dtype == ACL_INT64;
   Walk<1> forwards;
   Walk<1> backwards;
   View last_other = other;
@@ -24,7 +24,7 @@ Status SortedEntries::sort(const View& index, const View& other, size_t dim, int
   int64_t* end = copy;
   Status status = Status::ok();
   forwards.for_each(0, forwards.count(), [&](const Walk<1>::Offsets& at) {
-    const int64_t i = *end++ = load_index(index.data + at[0], is_wide);
+    const int64_t i = *end++ = load_index(index.data + at[0], is_widened);
     if (i == skipped) return;
     if (i >= 0 && i < chosen_) {
       ++begin_[i];

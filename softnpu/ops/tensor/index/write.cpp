@@ -95,7 +95,7 @@ namespace {
 
 // Writes the number at every index; `keep` owns the index's memory if no tensor does.
 Status plan_fill(const Target& target, const aclScalar& value, aclDataType dtype, std::shared_ptr<const void> keep,
-                 Plan start, Describe said, Plan* plan) {
+                 Plan start, Describe message, Plan* plan) {
   struct Constant {
     alignas(16) char bytes[16];
     std::shared_ptr<const void> keep;
@@ -108,7 +108,7 @@ Status plan_fill(const Target& target, const aclScalar& value, aclDataType dtype
   for (int64_t& stride : values.strides) stride = 0;
   IndexTable table = target.table();
   table.wrap();
-  return plan_writes(std::move(table), target.writes(RowOp::kWrite, values), std::move(start), std::move(said), plan,
+  return plan_writes(std::move(table), target.writes(RowOp::kWrite, values), std::move(start), std::move(message), plan,
                      constant);
 }
 

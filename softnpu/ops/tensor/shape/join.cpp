@@ -83,8 +83,8 @@ class Moves {
     return Status::ok();
   }
 
-  Status finish(Describe said, Plan* plan) {
-    SOFTNPU_RETURN_IF_ERROR(copies_.finish(std::move(said), plan));
+  Status finish(Describe message, Plan* plan) {
+    SOFTNPU_RETURN_IF_ERROR(copies_.finish(std::move(message), plan));
     if (runs_.empty() && conversions_.empty()) return Status::ok();
     const Effort effort = effort_of(elements_);
     plan->work = effort.work;
@@ -134,13 +134,15 @@ Status check_list(const aclTensorList& list, const char* role) {
 
 // Describes the first tensors of a list and the other one.
 Describe describe_later(const aclTensorList& list, const aclTensor& tensor) {
-  constexpr size_t kMost = 3;
+  constexpr size_t kMax = 3;
   std::vector<const aclTensor*> some;
-  for (size_t i = 0; i < std::min(kMost, list.size()); ++i) some.push_back(list[i]);
+  for (size_t i = 0; i < std::min(kMax, list.size()); ++i) some.push_back(list[i]);
   some.push_back(&tensor);
-  Describe said = softnpu::describe_later(some);
-  if (list.size() <= kMost) return said;
-  return [said = std::move(said), more = list.size() - kMost] { return text(said(), " and ", more, " tensors more"); };
+  Describe message = softnpu::describe_later(some);
+  if (list.size() <= kMax) return message;
+  return [message = std::move(message), more = list.size() - kMax] {
+    return text(message(), " and ", more, " tensors more");
+  };
 }
 
 Status join_blocks(const aclTensorList& tensors, size_t along, const aclTensor& out, Plan* plan, bool* is_planned) {

@@ -31,11 +31,11 @@ struct JoinedBlocks {
   int64_t row_bytes = 0;
   int64_t rows = 0;
   double cost = 0;
-  Describe said;
+  Describe message;
 
   double work() const { return cost; }
   size_t operand_count() const { return blocks.size() + 1; }
-  std::string describe() const { return said(); }
+  std::string describe() const { return message(); }
 
   // `at`: the result, then the tensors.
   Status run(std::span<void* const> at, int threads) const {
@@ -64,8 +64,8 @@ struct JoinedBlocks {
 
 }  // namespace
 
-Status plan_joined_blocks(std::span<const aclTensor* const> tensors, size_t along, const aclTensor& out, Describe said,
-                          Plan* plan, bool* is_planned) {
+Status plan_joined_blocks(std::span<const aclTensor* const> tensors, size_t along, const aclTensor& out,
+                          Describe message, Plan* plan, bool* is_planned) {
   *is_planned = false;
   const auto element = static_cast<int64_t>(aclDataTypeSize(out.dtype));
   const int64_t bytes = element_count(out) * element;
@@ -86,7 +86,7 @@ Status plan_joined_blocks(std::span<const aclTensor* const> tensors, size_t alon
     offset += own;
   }
   task->cost = effort_of(static_cast<double>(element_count(out))).work;
-  task->said = std::move(said);
+  task->message = std::move(message);
   *is_planned = true;
   if (operands.size() <= JoinedBlocks::kMostOperands) {
     OperandRun<JoinedBlocks, JoinedBlocks::kMostOperands> run{std::move(task)};

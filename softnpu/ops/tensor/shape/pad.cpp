@@ -5,20 +5,20 @@
 
 #include "base/text.h"
 #include "ops/core/describe.h"
+#include "ops/tensor/shape/chunks.h"
 #include "ops/tensor/shape/operators.h"
 #include "ops/tensor/shape/padding.h"
-#include "ops/tensor/shape/pieces.h"
 
 namespace softnpu {
 namespace {
 
 // Adds a piece, clipped to the result's [0, size).
-void add_piece(Piece piece, int64_t size, std::vector<Piece>* out) {
-  const int64_t before = std::max<int64_t>(0, -piece.to);
-  piece.to += before;
-  piece.from += before * piece.step;
-  piece.count = std::min(piece.count - before, size - piece.to);
-  if (piece.count > 0) out->push_back(piece);
+void add_chunk(Piece chunk, int64_t size, std::vector<Piece>* out) {
+  const int64_t before = std::max<int64_t>(0, -chunk.to);
+  chunk.to += before;
+  chunk.from += before * chunk.step;
+  chunk.count = std::min(chunk.count - before, size - chunk.to);
+  if (chunk.count > 0) out->push_back(chunk);
 }
 
 // The source itself, in the middle.
@@ -29,9 +29,9 @@ std::vector<Piece> pieces_of(PadMode mode, const Padding& padding) {
   const int64_t n = padding.size;
   const int64_t size = padding.padded();
   const int64_t step = mode == PadMode::kReflect ? -1 : 0;
-  add_piece({0, mode == PadMode::kReflect ? padding.before : 0, padding.before, step}, size, &pieces);
-  add_piece(middle(padding), size, &pieces);
-  add_piece({padding.before + n, mode == PadMode::kReflect ? n - 2 : n - 1, padding.after, step}, size, &pieces);
+  add_chunk({0, mode == PadMode::kReflect ? padding.before : 0, padding.before, step}, size, &pieces);
+  add_chunk(middle(padding), size, &pieces);
+  add_chunk({padding.before + n, mode == PadMode::kReflect ? n - 2 : n - 1, padding.after, step}, size, &pieces);
   return pieces;
 }
 
@@ -95,9 +95,9 @@ Status constant_pad(const aclTensor& self, const aclIntArray& padding, const acl
     const int64_t size = of.padded();
     sizes[of.dim] = size;
     std::vector<Piece> pieces;
-    add_piece({0, 0, of.before, 0, true}, size, &pieces);
-    add_piece(middle(of), size, &pieces);
-    add_piece({of.before + of.size, 0, of.after, 0, true}, size, &pieces);
+    add_chunk({0, 0, of.before, 0, true}, size, &pieces);
+    add_chunk(middle(of), size, &pieces);
+    add_chunk({of.before + of.size, 0, of.after, 0, true}, size, &pieces);
     dims.push_back({of.dim, std::move(pieces)});
   }
   SOFTNPU_RETURN_IF_ERROR(require_sizes(out, sizes, "out"));
@@ -122,8 +122,8 @@ Status pad(PadMode mode, size_t dims, const aclTensor& self, const aclIntArray& 
     pieces.push_back({of.dim, pieces_of(mode, of)});
   }
   SOFTNPU_RETURN_IF_ERROR(require_sizes(out, sizes, "out"));
-  if (std::optional<Plan> made = plan_pad_of_planes(mode, paddings, from, to, false)) {
-    *plan = *std::move(made);
+  if (std::optional<Plan> result = plan_pad_of_planes(mode, paddings, from, to, false)) {
+    *plan = *std::move(result);
     plan->describe = describe_later({&self, &out});
     return Status::ok();
   }

@@ -147,8 +147,8 @@ Status pad_backward(PadMode mode, size_t dims, const aclTensor& grad, const aclT
   }
   if (task->out.count() == 0) return plan_nothing(plan);
   const aclTensor* all[] = {&grad, &self, &out};
-  if (std::optional<Plan> made = plan_pad_of_planes(mode, paddings, task->out, task->grad, true)) {
-    *plan = *std::move(made);
+  if (std::optional<Plan> result = plan_pad_of_planes(mode, paddings, task->out, task->grad, true)) {
+    *plan = *std::move(result);
     plan->describe = describe_later(all);
     return Status::ok();
   }

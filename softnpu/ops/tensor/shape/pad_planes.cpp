@@ -64,11 +64,11 @@ std::optional<Plan> plan_pad_of_planes(PadMode mode, const std::vector<Padding>&
       }
     }
   }
-  PlanesProblem made{PlaneOp::kSum, backward ? table.transposed() : std::move(table)};
-  made.planes = planes;
-  made.source = reinterpret_cast<const float*>((backward ? large : small).data);
-  made.result = reinterpret_cast<float*>((backward ? small : large).data);
-  return plan_planes(std::move(made));
+  PlanesProblem created{PlaneOp::kSum, backward ? table.transposed() : std::move(table)};
+  created.planes = planes;
+  created.source = reinterpret_cast<const float*>((backward ? large : small).data);
+  created.result = reinterpret_cast<float*>((backward ? small : large).data);
+  return plan_planes(std::move(created));
 }
 
 }  // namespace softnpu

@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "ops/core/copy/element.h"
 #include "ops/core/describe.h"
+#include "ops/tensor/shape/chunks.h"
 #include "ops/tensor/shape/operators.h"
-#include "ops/tensor/shape/pieces.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
@@ -28,12 +28,12 @@ int64_t wrapped_shift(int64_t shift, int64_t size) {
 }
 
 // Rolls the elements in their logical order.
-Status roll_flat(const View& from, const View& to, int64_t shift, Describe said, Plan* plan) {
+Status roll_flat(const View& from, const View& to, int64_t shift, Describe message, Plan* plan) {
   const int64_t count = to.count();
   if (count == 0) return plan_nothing(plan);
   const Effort effort = effort_of(static_cast<double>(count));
   plan->work = effort.work;
-  plan->describe = std::move(said);
+  plan->describe = std::move(message);
   plan->run = [from = from, to = to, shift = wrapped_shift(shift, count), count, effort](void*) {
     const Walk<1> write = walk_of(to);
     const Walk<1> read = walk_of(from);
@@ -43,8 +43,8 @@ Status roll_flat(const View& from, const View& to, int64_t shift, Describe said,
         write.for_runs(first, last - first, [&](const Walk<1>::Offsets& start, int64_t run) {
           char* address = to.data + start[0];
           while (run > 0) {
-            const int64_t together = std::min(run, count - at);
-            read.for_runs(at, together, [&](const Walk<1>::Offsets& source, int64_t here) {
+            const int64_t group = std::min(run, count - at);
+            read.for_runs(at, group, [&](const Walk<1>::Offsets& source, int64_t here) {
               const char* element = from.data + source[0];
               for (int64_t i = 0; i < here; ++i) {
                 std::memcpy(address, element, sizeof(T));
@@ -52,8 +52,8 @@ Status roll_flat(const View& from, const View& to, int64_t shift, Describe said,
                 element += read.inner().strides[0];
               }
             });
-            run -= together;
-            at = at + together == count ? 0 : at + together;
+            run -= group;
+            at = at + group == count ? 0 : at + group;
           }
         });
       });
@@ -93,9 +93,9 @@ Status slice(const aclTensor& self, int64_t dim, int64_t start, int64_t end, int
   if (from.rank() == 0) return {ACLNN_ERR_PARAM_INVALID, "a tensor without dimensions has no slices"};
   if (step < 1) return {ACLNN_ERR_PARAM_INVALID, text("the step is ", step, ", where 1 or more is needed")};
   const int64_t size = from.sizes[i];
-  const auto place = [size](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size); };
-  const int64_t first = place(start);
-  const int64_t length = std::max<int64_t>(0, place(end) - first);
+  const auto location = [size](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size); };
+  const int64_t first = location(start);
+  const int64_t length = std::max<int64_t>(0, location(end) - first);
   const int64_t count = length / step + (length % step != 0 ? 1 : 0);
   if (count > 0) from = from.narrow(i, first, length);
   from.sizes[i] = count;

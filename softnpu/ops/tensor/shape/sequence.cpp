@@ -32,7 +32,7 @@ Status plan_sequence(const aclTensor& out, Value value, Plan* plan) {
   if (count == 0) return plan_nothing(plan);
   const Effort effort = effort_of(static_cast<double>(count));
   plan->work = effort.work;
-  plan->describe = [said = describe(out)] { return said; };
+  plan->describe = [message = describe(out)] { return message; };
   plan->run = [to, count, effort, value, write = ElementWriter(compute_type(out.dtype), out.dtype)](void*) {
     Walk<1> walk;
     for (size_t i = 0; i < to.rank(); ++i) walk.add(to.sizes[i], {to.strides[i]});

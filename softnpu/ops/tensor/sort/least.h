@@ -84,7 +84,7 @@ void select_least(const T* values, int64_t k, int64_t length, bool descending, S
     least.begin(first);
   }
   const FindCandidates<T> find = find_candidates<T>();
-  const auto bound = [&] { return values[inserts ? line[k - 1].place() : least.bound().place()]; };
+  const auto bound = [&] { return values[inserts ? line[k - 1].location() : least.bound().location()]; };
   uint32_t found = 0;
   for (int64_t i = first; (i = find(values, i, length, bound(), !descending, &found)) < length; i += kCandidateBlock) {
     for (; found != 0; found &= found - 1) {

@@ -19,7 +19,7 @@ namespace softnpu {
 namespace {
 
 // The elements of a line that are needed.
-enum class Want : uint8_t {
+enum class Selection : uint8_t {
   kSorted,      // all
   kFirst,       // the first k in order
   kFirstOfAny,  // the first k in any order
@@ -28,11 +28,11 @@ enum class Want : uint8_t {
   kNanMedian,
 };
 
-struct Lines {
+struct Slices {
   View self;
   View values;   // null data: not needed
   View indices;  // null data: not needed
-  Want want = Want::kSorted;
+  Selection want = Selection::kSorted;
   bool descending = false;
   int64_t k = 0;
   Walk<3> walk;          // self, values, indices: the lines
@@ -48,7 +48,7 @@ struct Lines {
   // Whether the first k are selected from values as they are computed with.
   bool selects_values() const {
     const ComputeType type = compute_type_of(self.dtype);
-    return (want == Want::kFirst || want == Want::kFirstOfAny) && length <= int64_t{UINT32_MAX} &&
+    return (want == Selection::kFirst || want == Selection::kFirstOfAny) && length <= int64_t{UINT32_MAX} &&
            (type == ComputeType::kF32 || type == ComputeType::kI32);
   }
 
@@ -63,7 +63,7 @@ struct Lines {
       values = converted;
     }
     select_least(values, k, length, descending, line);
-    if (want == Want::kFirst) std::sort(line, line + k);
+    if (want == Selection::kFirst) std::sort(line, line + k);
     return line;
   }
 
@@ -75,19 +75,19 @@ struct Lines {
       return line + at;
     };
     switch (want) {
-      case Want::kSorted: return sort_packed(line, scratch, length);
-      case Want::kFirst:
-      case Want::kFirstOfAny:
+      case Selection::kSorted: return sort_packed(line, scratch, length);
+      case Selection::kFirst:
+      case Selection::kFirstOfAny:
         select_least(line, k, length);
-        if (want == Want::kFirst) std::sort(line, line + k);
+        if (want == Selection::kFirst) std::sort(line, line + k);
         return line;
-      case Want::kNth: return nth(k);
-      case Want::kMedian:
-      case Want::kNanMedian: break;
+      case Selection::kNth: return nth(k);
+      case Selection::kMedian:
+      case Selection::kNanMedian: break;
     }
     const uint64_t nan = nan_key(self.dtype);
     const auto is_nan = [nan](const Packed& packed) { return nan != 0 && packed.key() == nan; };
-    if (want == Want::kMedian) {
+    if (want == Selection::kMedian) {
       Packed* found = std::find_if(line, line + length, is_nan);
       return found != line + length ? found : nth((length - 1) / 2);
     }
@@ -95,11 +95,11 @@ struct Lines {
     return nth(numbers > 0 ? (numbers - 1) / 2 : 0);
   }
 
-  void put_index(int64_t place, char* to) const {
+  void put_index(int64_t location, char* to) const {
     if (indices.dtype == ACL_INT64) {
-      std::memcpy(to, &place, sizeof place);
+      std::memcpy(to, &location, sizeof location);
     } else {
-      const auto narrow = static_cast<int32_t>(place);
+      const auto narrow = static_cast<int32_t>(location);
       std::memcpy(to, &narrow, sizeof narrow);
     }
   }
@@ -124,10 +124,10 @@ struct Lines {
     const char* from = self.data + at[0];
     const auto element = static_cast<size_t>(self.element());
     for (int64_t i = 0; i < results; ++i) {
-      const int64_t place = chosen[i].place();
-      if (indices.data != nullptr) put_index(place, indices.data + at[2] + i * index_stride);
+      const int64_t location = chosen[i].location();
+      if (indices.data != nullptr) put_index(location, indices.data + at[2] + i * index_stride);
       if (values.data != nullptr) {
-        std::memcpy(values.data + at[1] + i * value_stride, from + place * stride, element);
+        std::memcpy(values.data + at[1] + i * value_stride, from + location * stride, element);
       }
     }
   }
@@ -169,7 +169,7 @@ Status open_indices(const aclTensor& tensor, const Dims& sizes, int64_t length, 
 }
 
 // Plans one view of each line per result; sizes have been checked.
-Status plan_lines(Lines lines, size_t dim, std::string said, Plan* plan) {
+Status plan_lines(Slices lines, size_t dim, std::string message, Plan* plan) {
   const Dims sizes = lines.self.sizes;
   lines.length = sizes.empty() ? 1 : sizes[dim];
   lines.stride = sizes.empty() ? 0 : lines.self.strides[dim];
@@ -183,9 +183,9 @@ Status plan_lines(Lines lines, size_t dim, std::string said, Plan* plan) {
     lines.value_stride = stride_of(lines.values, dim);
     lines.index_stride = stride_of(lines.indices, dim);
   }
-  const double rounds = lines.want == Want::kSorted ? 8 : lines.selects_values() ? 1 : 4;
+  const double rounds = lines.want == Selection::kSorted ? 8 : lines.selects_values() ? 1 : 4;
   const Effort effort = effort_of(rounds * static_cast<double>(lines.self.count()));
-  plan->describe = [said = std::move(said)] { return said; };
+  plan->describe = [message = std::move(message)] { return message; };
   if (lines.walk.count() == 0 || lines.results == 0 || lines.length == 0) return plan_nothing(plan);
   plan->work = effort.work;
   plan->workspace_bytes = lines.scratch_bytes() * std::max(effort.threads, 1);
@@ -202,7 +202,7 @@ std::string describe(const aclTensor& self, const aclTensor& values, const aclTe
 }
 
 // One result per line.
-Status plan_one(Lines lines, const aclTensor& self, size_t dim, bool keepdim, const aclTensor& values,
+Status plan_one(Slices lines, const aclTensor& self, size_t dim, bool keepdim, const aclTensor& values,
                 const aclTensor& indices, Plan* plan) {
   Dims sizes = self.dims;
   if (!sizes.empty()) sizes[dim] = 1;
@@ -224,7 +224,7 @@ int64_t length_of(const aclTensor& self, size_t dim) { return self.dims.empty() 
 
 Status sort(const aclTensor& self, int64_t dim, bool descending, const aclTensor& values, const aclTensor& indices,
             Plan* plan) {
-  Lines lines;
+  Slices lines;
   size_t along = 0;
   SOFTNPU_RETURN_IF_ERROR(open_self(self, &lines.self));
   SOFTNPU_RETURN_IF_ERROR(wrap_dim(dim, self.dims.size(), &along));
@@ -236,7 +236,7 @@ Status sort(const aclTensor& self, int64_t dim, bool descending, const aclTensor
 }
 
 Status argsort(const aclTensor& self, int64_t dim, bool descending, const aclTensor& indices, Plan* plan) {
-  Lines lines;
+  Slices lines;
   size_t along = 0;
   SOFTNPU_RETURN_IF_ERROR(open_self(self, &lines.self));
   SOFTNPU_RETURN_IF_ERROR(wrap_dim(dim, self.dims.size(), &along));
@@ -249,7 +249,7 @@ Status argsort(const aclTensor& self, int64_t dim, bool descending, const aclTen
 
 Status topk(const aclTensor& self, int64_t k, int64_t dim, bool largest, bool sorted, const aclTensor& values,
             const aclTensor& indices, Plan* plan) {
-  Lines lines;
+  Slices lines;
   size_t along = 0;
   SOFTNPU_RETURN_IF_ERROR(open_self(self, &lines.self));
   SOFTNPU_RETURN_IF_ERROR(wrap_dim(dim, self.dims.size(), &along));
@@ -261,7 +261,7 @@ Status topk(const aclTensor& self, int64_t k, int64_t dim, bool largest, bool so
   if (!sizes.empty()) sizes[along] = k;
   SOFTNPU_RETURN_IF_ERROR(open_result(values, self.dtype, sizes, "values", &lines.values));
   SOFTNPU_RETURN_IF_ERROR(open_indices(indices, sizes, length, &lines.indices));
-  lines.want = sorted ? Want::kFirst : Want::kFirstOfAny;
+  lines.want = sorted ? Selection::kFirst : Selection::kFirstOfAny;
   lines.descending = largest;
   lines.results = self.dims.empty() ? 1 : k;  // a number has one result also for k = 0
   lines.k = lines.results;
@@ -270,7 +270,7 @@ Status topk(const aclTensor& self, int64_t k, int64_t dim, bool largest, bool so
 
 Status kthvalue(const aclTensor& self, int64_t k, int64_t dim, bool keepdim, const aclTensor& values,
                 const aclTensor& indices, Plan* plan) {
-  Lines lines;
+  Slices lines;
   size_t along = 0;
   SOFTNPU_RETURN_IF_ERROR(open_self(self, &lines.self));
   SOFTNPU_RETURN_IF_ERROR(wrap_dim(dim, self.dims.size(), &along));
@@ -278,29 +278,29 @@ Status kthvalue(const aclTensor& self, int64_t k, int64_t dim, bool keepdim, con
     return {ACLNN_ERR_PARAM_INVALID,
             text("k is ", k, "; it is from 1 to ", length_of(self, along), ", the size of dimension ", along)};
   }
-  lines.want = Want::kNth;
+  lines.want = Selection::kNth;
   lines.k = k - 1;
   return plan_one(std::move(lines), self, along, keepdim, values, indices, plan);
 }
 
 Status median(bool skip_nan, const aclTensor& self, int64_t dim, bool keepdim, const aclTensor& values,
               const aclTensor& indices, Plan* plan) {
-  Lines lines;
+  Slices lines;
   size_t along = 0;
   SOFTNPU_RETURN_IF_ERROR(open_self(self, &lines.self));
   SOFTNPU_RETURN_IF_ERROR(wrap_dim(dim, self.dims.size(), &along));
   if (length_of(self, along) == 0) {
     return {ACLNN_ERR_PARAM_INVALID, text("dimension ", along, " of ", softnpu::describe(self), " has no median")};
   }
-  lines.want = skip_nan ? Want::kNanMedian : Want::kMedian;
+  lines.want = skip_nan ? Selection::kNanMedian : Selection::kMedian;
   return plan_one(std::move(lines), self, along, keepdim, values, indices, plan);
 }
 
 Status median(bool skip_nan, const aclTensor& self, const aclTensor& out, Plan* plan) {
-  Lines lines;
+  Slices lines;
   SOFTNPU_RETURN_IF_ERROR(open_self(self, &lines.self));
   SOFTNPU_RETURN_IF_ERROR(open_result(out, self.dtype, {}, "out", &lines.values));
-  lines.want = skip_nan ? Want::kNanMedian : Want::kMedian;
+  lines.want = skip_nan ? Selection::kNanMedian : Selection::kMedian;
   const aclTensor* both[] = {&self, &out};
   const int64_t count = lines.self.count();
   const Effort effort = effort_of(4 * static_cast<double>(count));
@@ -324,12 +324,13 @@ Status median(bool skip_nan, const aclTensor& self, const aclTensor& out, Plan* 
     walk.join();
     with_packed(lines.self.dtype, count, [&]<typename Packed>() {
       auto* packed = static_cast<Packed*>(workspace);
-      int64_t place = 0;
+      int64_t location = 0;
       walk.for_runs(0, count, [&](const Walk<1>::Offsets& at, int64_t run) {
-        pack(lines.self.dtype, lines.self.data + at[0], walk.inner().strides[0], run, place, false, packed + place);
-        place += run;
+        pack(lines.self.dtype, lines.self.data + at[0], walk.inner().strides[0], run, location, false,
+             packed + location);
+        location += run;
       });
-      const int64_t chosen = lines.choose(packed, packed)->place();
+      const int64_t chosen = lines.choose(packed, packed)->location();
       walk.for_runs(chosen, 1, [&](const Walk<1>::Offsets& at, int64_t) {
         std::memcpy(lines.values.data, lines.self.data + at[0], static_cast<size_t>(lines.self.element()));
       });

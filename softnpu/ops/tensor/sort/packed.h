@@ -39,9 +39,9 @@ uint64_t nan_key(aclDataType dtype);
 struct ShortPacked {
   static constexpr int kDigits = 4;
   uint64_t bits;
-  static ShortPacked of(uint64_t key, int64_t place) { return {key << 32 | static_cast<uint64_t>(place)}; }
+  static ShortPacked of(uint64_t key, int64_t location) { return {key << 32 | static_cast<uint64_t>(location)}; }
   uint64_t key() const { return bits >> 32; }
-  int64_t place() const { return static_cast<int64_t>(bits & UINT32_MAX); }
+  int64_t location() const { return static_cast<int64_t>(bits & UINT32_MAX); }
   friend bool operator<(ShortPacked a, ShortPacked b) { return a.bits < b.bits; }
 };
 
@@ -49,9 +49,9 @@ struct LongPacked {
   static constexpr int kDigits = 8;
   uint64_t bits;
   int64_t at;
-  static LongPacked of(uint64_t key, int64_t place) { return {key, place}; }
+  static LongPacked of(uint64_t key, int64_t location) { return {key, location}; }
   uint64_t key() const { return bits; }
-  int64_t place() const { return at; }
+  int64_t location() const { return at; }
   friend bool operator<(const LongPacked& a, const LongPacked& b) {
     return a.bits != b.bits ? a.bits < b.bits : a.at < b.at;
   }
@@ -67,15 +67,15 @@ inline uint64_t packed_size(aclDataType dtype, int64_t count) {
   return with_packed(dtype, count, []<typename Packed>() { return sizeof(Packed); });
 }
 
-// Packs elements `stride` bytes apart, with positions from `place` on. Descending keys are complemented, so that equal
-// elements keep their order.
+// Packs elements `stride` bytes apart, with positions from `location` on. Descending keys are complemented, so that
+// equal elements keep their order.
 template <typename Packed>
-void pack(aclDataType dtype, const char* from, ptrdiff_t stride, int64_t count, int64_t place, bool descending,
+void pack(aclDataType dtype, const char* from, ptrdiff_t stride, int64_t count, int64_t location, bool descending,
           Packed* out) {
   const uint64_t flip = descending ? (Packed::kDigits == 4 ? uint64_t{UINT32_MAX} : UINT64_MAX) : 0;
   with_real(dtype, [&]<typename Element>() {
     for (int64_t i = 0; i < count; ++i) {
-      out[i] = Packed::of(key_of(Element::load(from + i * stride)) ^ flip, place + i);
+      out[i] = Packed::of(key_of(Element::load(from + i * stride)) ^ flip, location + i);
     }
   });
 }
@@ -98,7 +98,7 @@ Packed* sort_packed(Packed* values, Packed* scratch, int64_t count) {
     auto& places = counts[digit];
     if (places[values[0].key() >> 8 * digit & 255] == count) continue;  // all have the same digit
     int64_t sum = 0;
-    for (int64_t& place : places) sum += std::exchange(place, sum);
+    for (int64_t& location : places) sum += std::exchange(location, sum);
     for (int64_t i = 0; i < count; ++i) scratch[places[values[i].key() >> 8 * digit & 255]++] = values[i];
     std::swap(values, scratch);
   }

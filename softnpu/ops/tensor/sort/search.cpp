@@ -27,7 +27,7 @@ struct Search {
   Walk<4> walk;  // values, out, the sequence's line, the sorter's
 
   template <typename Element, typename T>
-  int64_t place(const char* line, const char* order, T value) const {
+  int64_t location(const char* line, const char* order, T value) const {
     int64_t first = 0;
     int64_t last = length;
     while (first < last) {
@@ -52,7 +52,7 @@ struct Search {
     parallel_for(walk.count(), kGrainElements / 8, threads, [&](int64_t first, int64_t last) {
       walk.for_each(first, last - first, [&](const Walk<4>::Offsets& at) {
         const char* order = sorter.data == nullptr ? nullptr : sorter.data + at[3];
-        const int64_t found = place<Element>(sequence.data + at[2], order, value_at(at[0]));
+        const int64_t found = location<Element>(sequence.data + at[2], order, value_at(at[0]));
         if (found < 0) {
           std::lock_guard lock(mutex);
           status = {ACLNN_ERR_PARAM_INVALID, text("sorter holds an index out of range for a line of size ", length)};
@@ -109,10 +109,10 @@ Status open(const aclTensor& sequence, const aclTensor* sorter, const aclTensor&
   return Status::ok();
 }
 
-Effort prepare(const Search& task, std::string said, Plan* plan) {
+Effort prepare(const Search& task, std::string message, Plan* plan) {
   const Effort effort = effort_of(4 * static_cast<double>(task.walk.count()));
   plan->work = effort.work;
-  plan->describe = [said = std::move(said)] { return said; };
+  plan->describe = [message = std::move(message)] { return message; };
   return effort;
 }
 

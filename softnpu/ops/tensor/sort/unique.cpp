@@ -86,10 +86,10 @@ int64_t Unique::run_flat(char* workspace) const {
   return with_packed(self.dtype, rows, [&]<typename Packed>() {
     auto* packed = reinterpret_cast<Packed*>(workspace);
     const Walk<1> walk = walk_of(self);
-    int64_t place = 0;
+    int64_t location = 0;
     walk.for_runs(0, rows, [&](const Walk<1>::Offsets& at, int64_t run) {
-      pack(self.dtype, self.data + at[0], walk.inner().strides[0], run, place, false, packed + place);
-      place += run;
+      pack(self.dtype, self.data + at[0], walk.inner().strides[0], run, location, false, packed + location);
+      location += run;
     });
     const Packed* order = sorts ? sort_packed(packed, packed + rows, rows) : packed;
     const uint64_t nan = nan_key(self.dtype);
@@ -99,12 +99,12 @@ int64_t Unique::run_flat(char* workspace) const {
     char* to = out.data;
     for (int64_t i = 0; i < rows; ++i) {
       if (i > 0 && is_equal(i)) continue;
-      walk.for_runs(order[i].place(), 1, [&](const Walk<1>::Offsets& at, int64_t) {
+      walk.for_runs(order[i].location(), 1, [&](const Walk<1>::Offsets& at, int64_t) {
         std::memcpy(to, self.data + at[0], static_cast<size_t>(self.element()));
       });
       to += out.strides[0];
     }
-    return write_groups(is_equal, [&](int64_t i) { return order[i].place(); });
+    return write_groups(is_equal, [&](int64_t i) { return order[i].location(); });
   });
 }
 

@@ -58,9 +58,9 @@ Arguments::Arguments(const Caller& caller, Numbers* numbers)
     huge_ = numbers_.huge();
   }
   for (const Argument& argument : caller.arguments) {
-    said_ += said_.empty() ? "" : ", ";
-    said_ += argument.name;
-    said_ += ' ';
+    message_ += message_.empty() ? "" : ", ";
+    message_ += argument.name;
+    message_ += ' ';
     values_.push_back(draw(argument));
   }
 }
@@ -120,7 +120,7 @@ Value Arguments::draw(const Argument& argument) {
       const bool is_absent = draft_.absent.contains(argument.name);
       const bool is_null = is_absent ? !numbers_.once_in(64) : numbers_.once_in(argument.optional ? 2 : 64);
       value.object = is_null ? nullptr : make(argument);
-      if (value.object == nullptr) said_ += "null";
+      if (value.object == nullptr) message_ += "null";
       return value;
     }
   }
@@ -129,42 +129,42 @@ Value Arguments::draw(const Argument& argument) {
   const std::vector<int64_t>* whole = is_whole ? drafted(draft_.numbers, argument) : nullptr;
   if (whole != nullptr) value.integer = attribute(whole->front());
   if (argument.kind == Kind::kString) {
-    said_ += value.string == nullptr ? "null" : value.string;
+    message_ += value.string == nullptr ? "null" : value.string;
   } else if (argument.kind == Kind::kFloat || argument.kind == Kind::kDouble) {
     // A float argument cannot have a double out of its range: C++ does not define that conversion.
     if (argument.kind == Kind::kFloat && std::abs(value.real) > std::numeric_limits<float>::max()) value.real = 1e30;
-    said_ += std::to_string(value.real);
+    message_ += std::to_string(value.real);
   } else {
-    said_ += std::to_string(value.integer);
+    message_ += std::to_string(value.integer);
   }
   return value;
 }
 
 void* Arguments::make(const Argument& argument) {
-  void* made = nullptr;
+  void* result = nullptr;
   switch (argument.kind) {
-    case Kind::kTensor: made = make_tensor(argument); break;
-    case Kind::kScalar: made = make_scalar(); break;
-    case Kind::kIntArray: made = make_int_array(argument); break;
+    case Kind::kTensor: result = make_tensor(argument); break;
+    case Kind::kScalar: result = make_scalar(); break;
+    case Kind::kIntArray: result = make_int_array(argument); break;
     case Kind::kTensorList:
     case Kind::kScalarList: return make_list(argument);
     case Kind::kFloatArray: {
       std::vector<float> numbers(numbers_.below(6));
       for (float& number : numbers) number = static_cast<float>(numbers_.below(9)) / 4;
-      made = aclCreateFloatArray(numbers.data(), numbers.size());
-      said_ += text(numbers.size(), " floats");
+      result = aclCreateFloatArray(numbers.data(), numbers.size());
+      message_ += text(numbers.size(), " floats");
       break;
     }
     default: {
       std::array<bool, 6> flags{};
       for (bool& flag : flags) flag = numbers_.below(2) != 0;
-      made = aclCreateBoolArray(flags.data(), numbers_.once_in(4) ? numbers_.below(6) : 3);
-      said_ += "bools";
+      result = aclCreateBoolArray(flags.data(), numbers_.once_in(4) ? numbers_.below(6) : 3);
+      message_ += "bools";
       break;
     }
   }
-  if (made != nullptr) objects_.push_back({argument.kind, made});
-  return made;
+  if (result != nullptr) objects_.push_back({argument.kind, result});
+  return result;
 }
 
 void* Arguments::make_tensor(const Argument& argument) {
@@ -223,16 +223,16 @@ void* Arguments::make_tensor(const Argument& argument) {
     for (size_t i = 0; i < sizes.size(); ++i) overlaps_ = overlaps_ || (sizes[i] > 1 && strides[i] == 0);
   }
   if (storage_shape.sizes.empty()) storage_shape.sizes = {static_cast<int64_t>(element == 0 ? 0 : bytes / element)};
-  said_ += "sizes ";
-  for (int64_t size : sizes) said_ += text(size, " ");
+  message_ += "sizes ";
+  for (int64_t size : sizes) message_ += text(size, " ");
   if (!is_contiguous || strides != contiguous(sizes)) {
-    said_ += "strides ";
-    for (int64_t stride : strides) said_ += text(stride, " ");
+    message_ += "strides ";
+    for (int64_t stride : strides) message_ += text(stride, " ");
   }
-  said_ += text("of type ", static_cast<int>(dtype));
+  message_ += text("of type ", static_cast<int>(dtype));
   if (storage_shape.format != ACL_FORMAT_ND) {
-    said_ += text(" in format ", static_cast<int>(storage_shape.format), " with ");
-    for (int64_t size : storage_shape.sizes) said_ += text(size, " ");
+    message_ += text(" in format ", static_cast<int>(storage_shape.format), " with ");
+    for (int64_t size : storage_shape.sizes) message_ += text(size, " ");
   }
   return aclCreateTensor(sizes.data(), sizes.size(), dtype, strides.data(), offset, storage_shape.format,
                          storage_shape.sizes.data(), storage_shape.sizes.size(), memory);
@@ -266,7 +266,7 @@ void* Arguments::make_scalar() {
     const int64_t value = dtype == ACL_BOOL ? numbers_.below(2) : numbers_.integer();
     std::memcpy(bytes.data(), &value, sizeof value);
   }
-  said_ += text("scalar of type ", static_cast<int>(dtype));
+  message_ += text("scalar of type ", static_cast<int>(dtype));
   return aclCreateScalar(bytes.data(), dtype);
 }
 
@@ -287,7 +287,7 @@ void* Arguments::make_int_array(const Argument& argument) {
   }
   for (int64_t& number : numbers) {
     number = attribute(number);
-    said_ += text(number, " ");
+    message_ += text(number, " ");
   }
   return aclCreateIntArray(numbers.data(), numbers.size());
 }
@@ -296,12 +296,12 @@ void* Arguments::make_list(const Argument& argument) {
   const bool is_tensors = argument.kind == Kind::kTensorList;
   const uint32_t most = draft_.empty() ? 3 : 1;
   std::vector<void*> elements(numbers_.once_in(12) ? 0 : 1 + numbers_.below(most));
-  said_ += "(";
+  message_ += "(";
   for (void*& element : elements) {
     if (!numbers_.once_in(24)) element = is_tensors ? make_tensor(argument) : make_scalar();
-    said_ += "; ";
+    message_ += "; ";
   }
-  said_ += ")";
+  message_ += ")";
   void* list = nullptr;
   if (is_tensors) {
     list = aclCreateTensorList(reinterpret_cast<const aclTensor* const*>(elements.data()), elements.size());

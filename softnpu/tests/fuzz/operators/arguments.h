@@ -27,7 +27,7 @@ class Arguments {
   // Whether a written tensor has overlapping elements.
   bool overlaps() const { return overlaps_; }
   // "self float32[2, 3], dim -1", for the message of a failure.
-  const std::string& said() const { return said_; }
+  const std::string& message() const { return message_; }
 
  private:
   struct Object {
@@ -69,7 +69,7 @@ class Arguments {
   std::vector<Value> values_;
   std::vector<Object> objects_;
   std::vector<void*> memory_;
-  std::string said_;
+  std::string message_;
 };
 
 }  // namespace fuzz

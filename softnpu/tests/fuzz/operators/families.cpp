@@ -85,17 +85,17 @@ Draft convolution(const Caller& caller, Numbers& n) {
   d.dtype = floating(n);
   name_windows(w, &d);
   Sizes read = joined({batch, channels}, w.in);
-  Sizes made = joined({batch, results}, w.out);
+  Sizes result = joined({batch, results}, w.out);
   Sizes weight = joined({results, depthwise ? 1 : channels / groups}, w.kernel);
   if (transposed) {  // from the smaller image to the larger one, if the sizes leave no remainder
     for (size_t i = 0; i < w.in.size(); ++i) {
       read[i + 2] = w.out[i];
-      made[i + 2] = (w.out[i] - 1) * w.stride[i] - 2 * w.padding[i] + w.dilation[i] * (w.kernel[i] - 1) + 1;
+      result[i + 2] = (w.out[i] - 1) * w.stride[i] - 2 * w.padding[i] + w.dilation[i] * (w.kernel[i] - 1) + 1;
     }
     weight = joined({channels, results / groups}, w.kernel);
   }
   for (const char* role : {"input", "self", "gradInput"}) d.sizes[role] = read;
-  for (const char* role : {"output", "out", "gradOutput"}) d.sizes[role] = made;
+  for (const char* role : {"output", "out", "gradOutput"}) d.sizes[role] = result;
   for (const char* role : {"weight", "gradWeight"}) d.sizes[role] = weight;
   for (const char* role : {"bias", "gradBias"}) d.sizes[role] = {results};
   d.numbers["biasSizes"] = {results};
@@ -149,12 +149,12 @@ Draft columns(const Caller& caller, Numbers& n) {
   const WindowSizes w(n, 2, true);
   const Sizes planes = some(n, 2, 1, 3);
   const Sizes image = joined(planes, w.in);
-  const Sizes made = {planes[0], planes[1] * w.kernel[0] * w.kernel[1], w.out[0] * w.out[1]};
+  const Sizes result = {planes[0], planes[1] * w.kernel[0] * w.kernel[1], w.out[0] * w.out[1]};
   const bool back = has(caller.name, "Backward");
   name_windows(w, &d);
   d.sizes["self"] = image;
-  d.sizes["gradOutput"] = made;
-  d.sizes["out"] = back ? image : made;
+  d.sizes["gradOutput"] = result;
+  d.sizes["out"] = back ? image : result;
   d.numbers["inputSize"] = w.in;
   return d;
 }
@@ -263,8 +263,8 @@ Draft colors(const Caller& caller, Numbers& n) {
   Draft d;
   const int64_t channels = n.once_in(2) ? 1 : 3;
   const bool is_forward = !has(caller.name, "Backward");
-  const Sizes place = some(n, 2, 1, 6);
-  const auto image = [&](int64_t count) { return joined({count}, place); };
+  const Sizes location = some(n, 2, 1, 6);
+  const auto image = [&](int64_t count) { return joined({count}, location); };
   d.dtype = floating(n);
   d.sizes["self"] = image(channels);
   d.sizes["gradOutput"] = image(3);

@@ -5,7 +5,7 @@
 namespace fuzz {
 namespace {
 
-int64_t up(int64_t size, int64_t piece) { return (size + piece - 1) / piece; }
+int64_t up(int64_t size, int64_t chunk) { return (size + chunk - 1) / chunk; }
 
 StorageShape images(const Sizes& s) { return {ACL_FORMAT_NC1HWC0, {s[0], up(s[1], 16), s[2], s[3], 16}}; }
 StorageShape weights(const Sizes& s) {

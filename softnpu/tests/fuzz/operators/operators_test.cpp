@@ -149,7 +149,7 @@ void call(const Caller& caller, unsigned seed, aclrtStream stream, Counts* count
   alarm(kHangSeconds);
   Arguments arguments(caller, &numbers);
   std::snprintf(current.data(), current.size(), "SOFTNPU_FUZZ_OPERATOR=%s SOFTNPU_FUZZ_SEED=%u: %s", caller.name, seed,
-                arguments.said().c_str());
+                arguments.message().c_str());
   const bool is_destroyed = numbers.once_in(64) && arguments.destroy_one();
   uint64_t bytes = 0;
   aclOpExecutor* executor = nullptr;

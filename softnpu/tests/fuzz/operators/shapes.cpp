@@ -58,23 +58,23 @@ std::vector<int64_t> Numbers::sizes() {
 std::vector<int64_t> Numbers::related(const std::vector<int64_t>& sizes) {
   std::vector<int64_t> other = sizes;
   if (!once_in(3)) return other;
-  const auto place = other.empty() ? 0 : below(static_cast<uint32_t>(other.size()));
+  const auto location = other.empty() ? 0 : below(static_cast<uint32_t>(other.size()));
   switch (below(8)) {
     case 0: return this->sizes();
     case 1: return {};
     case 2: std::ranges::reverse(other); break;
     case 3:
-      if (!other.empty()) other[place] = 1;
+      if (!other.empty()) other[location] = 1;
       break;
     case 4:
-      if (!other.empty()) other.erase(other.begin() + place);
+      if (!other.empty()) other.erase(other.begin() + location);
       break;
     case 5: other.insert(other.begin(), 1 + below(3)); break;
     case 6:
-      if (!other.empty()) other[place] += 1;
+      if (!other.empty()) other[location] += 1;
       break;
     default:
-      if (!other.empty()) other = std::vector<int64_t>(1, other[place]);
+      if (!other.empty()) other = std::vector<int64_t>(1, other[location]);
       break;
   }
   return other;

@@ -215,7 +215,7 @@ void add_some(GM_ADDR x, GM_ADDR z, const Call& add) {
 }
 
 template <bool is_mended>
-void wide_mask(GM_ADDR x, GM_ADDR, GM_ADDR z) {
+void widened_mask(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   add_some(x, z, [](const LocalTensor<float>& b, const LocalTensor<float>& a) {
     const uint64_t mask[2] = {0x5555555555555555, is_mended ? 0 : 0x5555555555555555};
     Add(b, a, a, mask, 4, BinaryRepeatParams(1, 1, 1, 8, 8, 8));
@@ -258,8 +258,8 @@ constexpr Row kRows[] = {
      &scalar_behind_tensor<true>},
     {"strided_behind_tensor", "memcheck", "the last burst of a strided copy is behind the tensor",
      &strided_behind_tensor<false>, &strided_behind_tensor<true>},
-    {"wide_mask", "memcheck", "a mask with bits for elements that floats have not", &wide_mask<false>,
-     &wide_mask<true>},
+    {"widened_mask", "memcheck", "a mask with bits for elements that floats have not", &widened_mask<false>,
+     &widened_mask<true>},
     {"too_many_repeats", "memcheck", "256 repeats, of which the 8 bits of the unit's field are 0",
      &too_many_repeats<false>, &too_many_repeats<true>},
     {"partial_overlap", "memcheck", "adds to where a part of the source is", &partial_overlap<false>,

@@ -1,7 +1,7 @@
 #pragma once
 // cos and sin of some positions in local memory, as float32.
 
-#include "rope_pieces.h"
+#include "rope_chunks.h"
 
 namespace {
 
@@ -19,7 +19,7 @@ class RopeTables {
     cos_.SetGlobalBuffer((__gm__ Table*)cos, count);
     sin_.SetGlobalBuffer((__gm__ Table*)sin, count);
     pipe->InitBuffer(queue_, 2, 2 * capacity_ * sizeof(Table));
-    pipe->InitBuffer(wide_, 3 * capacity_ * sizeof(float));
+    pipe->InitBuffer(widened_, 3 * capacity_ * sizeof(float));
   }
 
   // Loads `pairs` numbers from `pair` on of each position.
@@ -29,7 +29,7 @@ class RopeTables {
   }
 
   // A row of Pitch() numbers for each position. In Sin() they have the sign of the direction.
-  __aicore__ inline LocalTensor<float> Cos() const { return wide_.template Get<float>(); }
+  __aicore__ inline LocalTensor<float> Cos() const { return widened_.template Get<float>(); }
   __aicore__ inline LocalTensor<float> Sin() const { return Cos()[capacity_]; }
   __aicore__ inline LocalTensor<float> MinusSin() const { return Cos()[2 * capacity_]; }
   __aicore__ inline uint32_t Pitch() const { return pitch_; }
@@ -60,7 +60,7 @@ class RopeTables {
   }
 
   TQue<QuePosition::VECIN, 2> queue_;  // cos, then sin
-  TBuf<> wide_;
+  TBuf<> widened_;
   GlobalTensor<Table> cos_, sin_;
   uint32_t all_pairs_ = 0, capacity_ = 0, pitch_ = 0;
   float direction_ = 1;

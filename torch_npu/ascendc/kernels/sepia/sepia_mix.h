@@ -28,8 +28,8 @@ class SepiaMix {
     pipe_.InitBuffer(x_queue_, 2, inputs * stride * sizeof(T));
     pipe_.InitBuffer(y_queue_, 2, outputs * stride * sizeof(T));
     if constexpr (!std::is_same_v<T, float>) {
-      pipe_.InitBuffer(wide_x_, inputs * stride * sizeof(float));
-      pipe_.InitBuffer(wide_y_, outputs * stride * sizeof(float));
+      pipe_.InitBuffer(widened_x_, inputs * stride * sizeof(float));
+      pipe_.InitBuffer(widened_y_, outputs * stride * sizeof(float));
     }
   }
 
@@ -73,8 +73,8 @@ class SepiaMix {
   __aicore__ inline void Compute(uint32_t stride) {
     LocalTensor<T> x = x_queue_.template DeQue<T>();
     LocalTensor<T> y = y_queue_.template AllocTensor<T>();
-    const LocalTensor<float> from = Widen(x, WideSpace(wide_x_), inputs * stride);
-    const LocalTensor<float> to = FloatSpace(y, WideSpace(wide_y_));
+    const LocalTensor<float> from = Widen(x, WidenedSpace(widened_x_), inputs * stride);
+    const LocalTensor<float> to = FloatSpace(y, WidenedSpace(widened_y_));
     for (uint32_t i = 0; i < outputs; ++i) {
       Muls(to[i * stride], from, Weight(i, 0), stride);
       for (uint32_t k = 1; k < inputs; ++k) Axpy(to[i * stride], from[k * stride], Weight(i, k), stride);
@@ -93,7 +93,7 @@ class SepiaMix {
   }
 
   // A buffer that only 16-bit types have.
-  __aicore__ inline LocalTensor<float> WideSpace(const TBuf<>& buffer) const {
+  __aicore__ inline LocalTensor<float> WidenedSpace(const TBuf<>& buffer) const {
     if constexpr (std::is_same_v<T, float>) {
       return {};
     } else {
@@ -104,7 +104,7 @@ class SepiaMix {
   TPipe pipe_;
   TQue<QuePosition::VECIN, 2> x_queue_;
   TQue<QuePosition::VECOUT, 2> y_queue_;
-  TBuf<> wide_x_, wide_y_;
+  TBuf<> widened_x_, widened_y_;
   GlobalTensor<T> x_, y_;
   RowRange tiles_{};
   uint64_t pixels_ = 0, tiles_of_image_ = 0;

@@ -99,14 +99,14 @@ inline int64_t scatter_mode(std::string_view reduce) {
 
 // The defaults of nan_to_num.
 inline float nan_or_zero(std::optional<double> nan) { return static_cast<float>(nan.value_or(0)); }
-inline float limit_or(std::optional<double> value, const at::Tensor& self, bool is_greatest) {
+inline float limit_or(std::optional<double> value, const at::Tensor& self, bool is_largest) {
   if (value.has_value()) return static_cast<float>(*value);
   float limit = std::numeric_limits<float>::max();
   if (self.scalar_type() == at::kHalf) limit = std::numeric_limits<at::Half>::max();
   if (self.scalar_type() == at::kBFloat16) limit = std::numeric_limits<at::BFloat16>::max();
-  return is_greatest ? limit : -limit;
+  return is_largest ? limit : -limit;
 }
-inline float greatest_or(std::optional<double> value, const at::Tensor& self) { return limit_or(value, self, true); }
+inline float largest_or(std::optional<double> value, const at::Tensor& self) { return limit_or(value, self, true); }
 inline float least_or(std::optional<double> value, const at::Tensor& self) { return limit_or(value, self, false); }
 
 }  // namespace torch_npu::attributes

@@ -12,14 +12,14 @@ namespace {
 struct Range {
   bool is_integral = false;
   int64_t least = std::numeric_limits<int64_t>::min();
-  int64_t greatest = std::numeric_limits<int64_t>::max();
+  int64_t largest = std::numeric_limits<int64_t>::max();
   double limit = std::numeric_limits<double>::max();  // of floating-point numbers, for both signs
 };
 
 template <typename T>
 constexpr Range integers() {
-  constexpr auto kGreatest = std::numeric_limits<T>::max();
-  return {true, std::numeric_limits<T>::lowest(), kGreatest, static_cast<double>(kGreatest)};
+  constexpr auto kLargest = std::numeric_limits<T>::max();
+  return {true, std::numeric_limits<T>::lowest(), kLargest, static_cast<double>(kLargest)};
 }
 
 constexpr auto kRanges = [] {
@@ -30,8 +30,8 @@ constexpr auto kRanges = [] {
   of(at::kShort) = integers<int16_t>();
   of(at::kInt) = integers<int32_t>();
   of(at::kLong) = integers<int64_t>();
-  constexpr int64_t kGreatestHalf = 65504;
-  of(at::kHalf) = {false, -kGreatestHalf, kGreatestHalf, kGreatestHalf};
+  constexpr int64_t kLargestHalf = 65504;
+  of(at::kHalf) = {false, -kLargestHalf, kLargestHalf, kLargestHalf};
   of(at::kBFloat16).limit = 0x1.FEp127;
   // In operations with floating-point numbers bool becomes PyTorch's default type.
   for (const at::ScalarType type : {at::kFloat, at::kBool, at::kComplexFloat})
@@ -51,7 +51,7 @@ bool holds(at::ScalarType type, const at::Scalar& number) {
   const Range& range = kRanges[static_cast<std::size_t>(type)];
   if (number.isIntegral(/*includeBool=*/true)) {
     const int64_t value = number.toLong();
-    return value >= range.least && value <= range.greatest;
+    return value >= range.least && value <= range.largest;
   }
   if (!number.isComplex()) return holds(range, number.toDouble());
   if (!at::isComplexType(type)) return false;

@@ -23,10 +23,10 @@ template <typename R, typename... Args>
 }
 
 // Host<"add.Tensor", &at::cpu::add>::call has the operator's signature.
-template <aicpu::OpName kName, auto kKernel, aicpu::Takes kTakes = aicpu::Takes::kOneDevice>
+template <aicpu::OpName kName, auto kKernel, aicpu::InputLayout kTakes = aicpu::InputLayout::kOneDevice>
 struct Host;
 
-template <aicpu::OpName kName, typename R, typename... Args, R (*kKernel)(Args...), aicpu::Takes kTakes>
+template <aicpu::OpName kName, typename R, typename... Args, R (*kKernel)(Args...), aicpu::InputLayout kTakes>
 struct Host<kName, kKernel, kTakes> {
   static R call(Args... args) {
     if (aicpu::copies_arguments()) [[unlikely]] {

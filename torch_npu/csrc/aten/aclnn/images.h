@@ -56,9 +56,9 @@ template <typename Launch, std::size_t N, typename... Tensors>
 bool launch_in_nc1hwc0(const Launch& launch, Outputs<N>& results, const Tensors&... tensors) {
   const PrivateLayoutInUse in_use;
   Images images(tensors...);
-  if (results.form() != Form::kNew) images.look_at(results[0]);
+  if (results.variant() != Variant::kNew) images.look_at(results[0]);
   if (!images.stay_in_nc1hwc0()) return false;
-  if (results.form() != Form::kNew || !results[0].defined())
+  if (results.variant() != Variant::kNew || !results[0].defined())
     return launch(StorageShapeOutputs<N>(results), images.seen(tensors)...);
   const at::DimVector strides(results[0].strides());
   images.remake(results[0]);

@@ -24,27 +24,27 @@ class ListOutputs {
   ListOutputs& operator=(const ListOutputs&) = delete;
 
   bool are_given() const { return given_.data() != nullptr; }
-  at::TensorList list() const { return are_given() ? given_ : at::TensorList(made_); }
+  at::TensorList list() const { return are_given() ? given_ : at::TensorList(created_); }
 
   // Creates one like each tensor of `self`.
   void make_same_layout(at::TensorList self) {
     if (are_given()) return;
-    made_.reserve(self.size());
-    for (const at::Tensor& tensor : self) made_.push_back(aclnn_check::make_same_layout(tensor));
+    created_.reserve(self.size());
+    for (const at::Tensor& tensor : self) created_.push_back(aclnn_check::make_same_layout(tensor));
   }
 
   // Creates one number per tensor.
   void make_numbers(at::TensorList self) {
-    made_.reserve(self.size());
+    created_.reserve(self.size());
     for (const at::Tensor& tensor : self)
-      made_.push_back(make_tensor({}, tensor.scalar_type(), tensor.device().index()));
+      created_.push_back(make_tensor({}, tensor.scalar_type(), tensor.device().index()));
   }
 
-  std::vector<at::Tensor> take() { return std::move(made_); }
+  std::vector<at::Tensor> take() { return std::move(created_); }
 
  private:
   at::TensorList given_;
-  std::vector<at::Tensor> made_;
+  std::vector<at::Tensor> created_;
 };
 
 namespace detail {

@@ -8,17 +8,17 @@
 
 namespace torch_npu::aclnn_check {
 
-void set_output(at::Tensor& out, Form form, at::IntArrayRef sizes, at::IntArrayRef strides,
+void set_output(at::Tensor& out, Variant variant, at::IntArrayRef sizes, at::IntArrayRef strides,
                 const at::TensorOptions& options) {
   const at::ScalarType dtype = c10::typeMetaToScalarType(options.dtype());
-  if (form == Form::kNew) {
+  if (variant == Variant::kNew) {
     const c10::DeviceIndex device = options.device().index();
     out = strides.empty() ? make_tensor(sizes, dtype, device) : make_strided_tensor(sizes, strides, dtype, device);
     if (const auto format = options.memory_format_opt(); strides.empty() && format.has_value())
       out.unsafeGetTensorImpl()->empty_tensor_restride(*format);
     return;
   }
-  if (form == Form::kInPlace) {
+  if (variant == Variant::kInPlace) {
     TORCH_CHECK(out.scalar_type() == dtype, "Bad in-place call: input tensor dtype ", out.dtype(),
                 " and output tensor dtype ", options.dtype(), " should match");
     TORCH_CHECK(out.sizes() == sizes, "Bad in-place call: input tensor size ", out.sizes(), " and output tensor size ",
@@ -42,9 +42,9 @@ at::Tensor make_same_layout(const at::Tensor& first) {
   if (first.is_contiguous()) return make_tensor(first.sizes(), first.scalar_type(), device);
   if (!first.is_contiguous(at::MemoryFormat::ChannelsLast))
     return make_strided_tensor(first.sizes(), dense_strides(first), first.scalar_type(), device);
-  at::Tensor made = make_tensor(first.sizes(), first.scalar_type(), device);
-  made.unsafeGetTensorImpl()->empty_tensor_restride(at::MemoryFormat::ChannelsLast);
-  return made;
+  at::Tensor result = make_tensor(first.sizes(), first.scalar_type(), device);
+  result.unsafeGetTensorImpl()->empty_tensor_restride(at::MemoryFormat::ChannelsLast);
+  return result;
 }
 
 void check_overlap(const at::Tensor& out, const at::Tensor& input) {

@@ -17,7 +17,7 @@
 
 namespace torch_npu::aclnn_check {
 
-enum class Form : uint8_t { kNew, kOut, kInPlace };
+enum class Variant : uint8_t { kNew, kOut, kInPlace };
 
 template <std::size_t N>
 class Outputs {
@@ -26,12 +26,12 @@ class Outputs {
   Outputs() = default;
   // The caller gives them.
   template <std::same_as<at::Tensor>... Tensors>
-  explicit Outputs(Form form, Tensors&... given) : form_(form), given_{&given...} {}
+  explicit Outputs(Variant variant, Tensors&... given) : variant_(variant), given_{&given...} {}
   Outputs(const Outputs&) = delete;
   Outputs& operator=(const Outputs&) = delete;
 
-  Form form() const { return form_; }
-  at::Tensor& operator[](std::size_t i) { return given_[i] != nullptr ? *given_[i] : made_[i]; }
+  Variant variant() const { return variant_; }
+  at::Tensor& operator[](std::size_t i) { return given_[i] != nullptr ? *given_[i] : created_[i]; }
 
   // Whether there is anything to compute.
   bool has_elements() {
@@ -44,20 +44,20 @@ class Outputs {
   // Returns the created ones to the caller.
   auto take() {
     if constexpr (N == 1) {
-      return std::move(made_[0]);
+      return std::move(created_[0]);
     } else {
-      return std::tuple_cat(std::move(made_));
+      return std::tuple_cat(std::move(created_));
     }
   }
 
  private:
-  Form form_ = Form::kNew;
-  std::array<at::Tensor, N> made_;
+  Variant variant_ = Variant::kNew;
+  std::array<at::Tensor, N> created_;
   std::array<at::Tensor*, N> given_{};
 };
 
 // Creates `out` for the form kNew; otherwise checks it, and resizes it for the form kOut.
-void set_output(at::Tensor& out, Form form, at::IntArrayRef sizes, at::IntArrayRef strides,
+void set_output(at::Tensor& out, Variant variant, at::IntArrayRef sizes, at::IntArrayRef strides,
                 const at::TensorOptions& options);
 
 // An uninitialised tensor with the type and sizes of `first` and its dense_strides().
@@ -68,7 +68,7 @@ void check_overlap(const at::Tensor& out, const at::Tensor& input);
 
 template <std::size_t N>
 bool takes_outputs(Check& check, Outputs<N>& outputs) {
-  if (outputs.form() == Form::kNew) return true;
+  if (outputs.variant() == Variant::kNew) return true;
   for (std::size_t i = 0; i < N; ++i) {
     if (!check.takes_output(outputs[i])) return false;
   }
@@ -114,7 +114,7 @@ class OutRule final : public compat::StructuredRule<Rule> {
   template <typename... Inputs>
   void check_overlaps(const Inputs&... inputs) {
     if constexpr (!std::derived_from<Rule, at::TensorIteratorBase>) {
-      if (outputs_.form() == Form::kNew) return;
+      if (outputs_.variant() == Variant::kNew) return;
       for (std::size_t i = 0; i < N; ++i) {
         if (!outputs_[i].defined()) continue;
         at::assert_no_internal_overlap(outputs_[i]);
@@ -125,7 +125,7 @@ class OutRule final : public compat::StructuredRule<Rule> {
 
  private:
   void set(int64_t i, at::IntArrayRef sizes, at::IntArrayRef strides, const at::TensorOptions& options) override {
-    set_output(outputs_[static_cast<std::size_t>(i)], outputs_.form(), sizes, strides, options);
+    set_output(outputs_[static_cast<std::size_t>(i)], outputs_.variant(), sizes, strides, options);
   }
 
   Outputs<N>& outputs_;

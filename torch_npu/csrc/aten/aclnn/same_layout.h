@@ -73,10 +73,10 @@ void check_memory(const at::Tensor&, const Other&) {}
 // arguments' type. `kBroadcasts`: whether others may be broadcast to the first one. False if the rule is needed.
 template <bool kBroadcasts, typename... Rest>
 bool makes_same_layout(Outputs<1>& results, const at::Tensor& first, const Rest&... rest) {
-  if (results.form() == Form::kOut || !detail::can_copy_layout(*first.unsafeGetTensorImpl()) ||
+  if (results.variant() == Variant::kOut || !detail::can_copy_layout(*first.unsafeGetTensorImpl()) ||
       !(detail::adds_nothing<kBroadcasts>(first, rest) && ...))
     return false;
-  if (results.form() == Form::kInPlace) {
+  if (results.variant() == Variant::kInPlace) {
     (detail::check_memory(results[0], rest), ...);
   } else {
     results[0] = make_same_layout(first);

@@ -40,9 +40,9 @@ c10::Storage host_storage_like(const c10::Storage& npu, c10::DeviceIndex device)
 }
 
 c10::Storage device_storage_of(const c10::Storage& host, c10::DeviceIndex device) {
-  c10::Storage made(make_storage(host.nbytes(), device));
-  copy_bytes_to_device(host, made, 0, host.data() == nullptr ? 0 : host.nbytes());
-  return made;
+  c10::Storage created(make_storage(host.nbytes(), device));
+  copy_bytes_to_device(host, created, 0, host.data() == nullptr ? 0 : host.nbytes());
+  return created;
 }
 
 void copy_bytes_to_host(const c10::Storage& npu, const c10::Storage& host, std::size_t begin, std::size_t end) {

@@ -87,18 +87,20 @@ c10::Storage adopt_storage(const c10::Storage& cpu, c10::DeviceIndex device) {
   c10::StorageImpl* impl = cpu.unsafeGetStorageImpl();
   c10::DataPtr data;
   if (take_over(impl->_mutable_data_ptr_no_checks(), device, &data)) {
-    auto made = make_storage(impl->nbytes(), std::move(data));
-    static_cast<StorageImpl*>(made.get())->cpu_storage().put(c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(impl));
-    return c10::Storage(std::move(made));
+    auto created = make_storage(impl->nbytes(), std::move(data));
+    static_cast<StorageImpl*>(created.get())
+        ->cpu_storage()
+        .put(c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(impl));
+    return c10::Storage(std::move(created));
   }
-  auto made = make_storage(impl->nbytes(), device);
+  auto created = make_storage(impl->nbytes(), device);
   wait_for_current_stream(device);  // another thread's work may still use the block: see aicpu/allocator.cpp
   if (impl->nbytes() > 0 && cpu.data() != nullptr) {
-    acl_check(aclrtMemcpy(mutable_bytes_of(*made, BytesLayout::kStored), made->nbytes(), cpu.data(), impl->nbytes(),
-                          ACL_MEMCPY_HOST_TO_DEVICE),
+    acl_check(aclrtMemcpy(mutable_bytes_of(*created, BytesLayout::kStored), created->nbytes(), cpu.data(),
+                          impl->nbytes(), ACL_MEMCPY_HOST_TO_DEVICE),
               "aclrtMemcpy");
   }
-  return c10::Storage(std::move(made));
+  return c10::Storage(std::move(created));
 }
 
 at::Tensor adopt_dense(const at::Tensor& result, c10::DeviceIndex device) {

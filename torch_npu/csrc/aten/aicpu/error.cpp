@@ -52,10 +52,10 @@ std::string renamed(std::string_view text, std::string_view op, bool* found) {
   while (at < text.size()) {
     std::size_t end = at;
     while (end < text.size() && is_word(text[end]) == is_word(text[at])) ++end;
-    const std::string_view piece = text.substr(at, end - at);
+    const std::string_view chunk = text.substr(at, end - at);
     const std::string put =
-        is_word(text[at]) ? replacement(piece, text.substr(0, at), text.substr(end), op) : std::string(piece);
-    *found |= put != piece;
+        is_word(text[at]) ? replacement(chunk, text.substr(0, at), text.substr(end), op) : std::string(chunk);
+    *found |= put != chunk;
     out += put;
     at = end;
   }

@@ -29,7 +29,7 @@ struct OpName {
 };
 
 // Deviations from the default conversion of arguments.
-enum class Takes {
+enum class InputLayout {
   kOneDevice,
   kCpuIndices,  // lists of indices may contain CPU tensors
   // The kernel reads tensors of any strides as if they were dense: it gets dense copies.
@@ -78,7 +78,7 @@ c10::DeviceIndex device_of(const Args&... args) {
 // ---- arguments --------------------------------------------------------------------------------------------------
 
 // By default the argument is passed unchanged.
-template <typename T, Takes kTakes>
+template <typename T, InputLayout kTakes>
 class Param {
  public:
   Param(const AiCpuScope&, T value) : value_(std::forward<T>(value)) {}
@@ -89,11 +89,11 @@ class Param {
   T value_;
 };
 
-template <Takes kTakes>
+template <InputLayout kTakes>
 class Param<const at::Tensor&, kTakes> {
  public:
   Param(const AiCpuScope& scope, const at::Tensor& npu) : npu_(npu), cpu_view_(scope.cpu_view(npu, false)) {
-    if (kTakes == Takes::kDense && cpu_view_.defined()) cpu_view_ = cpu_view_.contiguous();
+    if (kTakes == InputLayout::kDense && cpu_view_.defined()) cpu_view_ = cpu_view_.contiguous();
   }
   const at::Tensor& pass() const { return cpu_view_; }
   void sync(const AiCpuScope&) const {}
@@ -107,7 +107,7 @@ class Param<const at::Tensor&, kTakes> {
 };
 
 // An argument that the kernel may write.
-template <Takes kTakes>
+template <InputLayout kTakes>
 class Param<at::Tensor&, kTakes> {
  public:
   Param(const AiCpuScope& scope, at::Tensor& npu)
@@ -127,12 +127,12 @@ class Param<at::Tensor&, kTakes> {
   const c10::StorageImpl* cpu_storage_;
 };
 
-template <Takes kTakes>
+template <InputLayout kTakes>
 class Param<const std::optional<at::Tensor>&, kTakes> {
  public:
   Param(const AiCpuScope& scope, const std::optional<at::Tensor>& npu) {
     if (npu.has_value()) cpu_view_ = scope.cpu_view(*npu, false);
-    constexpr bool kIsDense = kTakes == Takes::kDense || kTakes == Takes::kDenseWeights;
+    constexpr bool kIsDense = kTakes == InputLayout::kDense || kTakes == InputLayout::kDenseWeights;
     if (kIsDense && cpu_view_.has_value() && cpu_view_->defined()) cpu_view_ = cpu_view_->contiguous();
   }
   const std::optional<at::Tensor>& pass() const { return cpu_view_; }
@@ -172,28 +172,28 @@ class ListParam {
   std::vector<const c10::StorageImpl*> cpu_storages_;
 };
 
-template <Takes kTakes>
+template <InputLayout kTakes>
 class Param<at::TensorList, kTakes> : public ListParam<at::TensorList> {
  public:
   using ListParam::ListParam;
   at::TensorList pass() const { return cpu_views_; }
 };
 
-template <Takes kTakes>
+template <InputLayout kTakes>
 class Param<const at::ITensorListRef&, kTakes> : public ListParam<at::ITensorListRef> {
  public:
   using ListParam::ListParam;
   at::ITensorListRef pass() const { return cpu_views_; }
 };
 
-template <Takes kTakes>
+template <InputLayout kTakes>
 class Param<const c10::List<std::optional<at::Tensor>>&, kTakes> {
  public:
   Param(const AiCpuScope& scope, const c10::List<std::optional<at::Tensor>>& npu) {
     cpu_views_.reserve(npu.size());
     for (std::size_t i = 0; i < npu.size(); ++i) {
       std::optional<at::Tensor> element = npu.get(i);
-      if (element.has_value()) element = scope.cpu_view(*element, kTakes == Takes::kCpuIndices);
+      if (element.has_value()) element = scope.cpu_view(*element, kTakes == InputLayout::kCpuIndices);
       cpu_views_.push_back(std::move(element));
     }
   }
@@ -204,7 +204,7 @@ class Param<const c10::List<std::optional<at::Tensor>>&, kTakes> {
   c10::List<std::optional<at::Tensor>> cpu_views_;
 };
 
-template <Takes kTakes>
+template <InputLayout kTakes>
 class Param<std::optional<at::Generator>, kTakes> {
  public:
   Param(const AiCpuScope& scope, const std::optional<at::Generator>& npu)
@@ -216,7 +216,7 @@ class Param<std::optional<at::Generator>, kTakes> {
   at::Generator host_;
 };
 
-template <Takes kTakes>
+template <InputLayout kTakes>
 class Param<std::optional<at::Device>, kTakes> {
  public:
   Param(const AiCpuScope&, const std::optional<at::Device>& npu) {
@@ -328,13 +328,13 @@ std::vector<std::vector<at::Tensor>*> lists_of(Params& params) {
 // ---- the kernel -------------------------------------------------------------------------------------------------
 
 // Not inline: operators of one signature share it.
-template <Takes kTakes, typename R, typename... Args>
+template <InputLayout kTakes, typename R, typename... Args>
 [[gnu::noinline]] R scope_unboxed(const char* name, R (*kernel)(Args...), Args... args) {
   const AiCpuScope scope(name, aicpu::device_of(args...));  // at:: has a function of this name
   // Braces: arguments are converted from left to right.
   std::tuple<Param<Args, kTakes>...> params{Param<Args, kTakes>(scope, std::forward<Args>(args))...};
   std::optional<DenseLists> lists;
-  if constexpr (kTakes == Takes::kDenseLists) lists.emplace(lists_of(params));
+  if constexpr (kTakes == InputLayout::kDenseLists) lists.emplace(lists_of(params));
   auto run = [&]() -> R {
     try {
       return std::apply([&](auto&... p) -> R { return kernel(p.pass()...); }, params);
@@ -343,7 +343,7 @@ template <Takes kTakes, typename R, typename... Args>
     }
   };
   auto sync = [&] {
-    if constexpr (kTakes == Takes::kDenseLists) lists->write_back();
+    if constexpr (kTakes == InputLayout::kDenseLists) lists->write_back();
     std::apply([&](auto&... p) { (p.sync(scope), ...); }, params);
   };
   if constexpr (std::is_void_v<R>) {
@@ -363,10 +363,10 @@ struct Named {
   static constexpr std::string_view kText = kName.text;
 };
 
-template <OpName kName, auto kKernel, Takes kTakes = Takes::kOneDevice>
+template <OpName kName, auto kKernel, InputLayout kTakes = InputLayout::kOneDevice>
 struct Unboxed;
 
-template <OpName kName, typename R, typename... Args, R (*kKernel)(Args...), Takes kTakes>
+template <OpName kName, typename R, typename... Args, R (*kKernel)(Args...), InputLayout kTakes>
 struct Unboxed<kName, kKernel, kTakes> {
   static R call(Args... args) {
     check_arguments(Named<kName>(), args...);

@@ -83,11 +83,12 @@ std::tuple<Tensor, Tensor> backward(const char* name, Measure measure, const Ten
                                     const Tensor& targets, bool has_sides, bool crosses, int64_t mode) {
   check_boxes(name, "bboxes", boxes, targets, crosses, mode);
   Operands(name).take("bboxes", boxes).take("grad", grad, kBoxes);
-  const Tensor wide = in_compute_type(crosses ? grad : grad.reshape_symint({boxes.sym_size(1)}));
+  const Tensor widened = in_compute_type(crosses ? grad : grad.reshape_symint({boxes.sym_size(1)}));
   const auto function = [&](const std::vector<Tensor>& inputs) {
     return std::vector<Tensor>{measured(measure, inputs[0], inputs[1], has_sides, crosses, mode)[0]};
   };
-  const std::vector<Tensor> found = gradients_of(function, {in_compute_type(boxes), in_compute_type(targets)}, {wide});
+  const std::vector<Tensor> found =
+      gradients_of(function, {in_compute_type(boxes), in_compute_type(targets)}, {widened});
   return {found[0].to(boxes.scalar_type()), found[1].to(targets.scalar_type())};
 }
 

@@ -44,13 +44,14 @@ Tensor written(const Tensor& x, const Tensor& h_res, const Tensor& h_out, const 
   return h_post.unsqueeze(-1) * h_out.unsqueeze(-2) + stays;
 }
 
-Tensor wide(const OptionalTensor& tensor) { return is_present(tensor) ? in_compute_type(*tensor) : Tensor(); }
+Tensor widened(const OptionalTensor& tensor) { return is_present(tensor) ? in_compute_type(*tensor) : Tensor(); }
 
 }  // namespace
 
 Tensor npu_mhc_post(const Tensor& x, const OptionalTensor& h_res, const Tensor& h_out, const Tensor& h_post) {
   check_streams("npu_mhc_post", x, h_res, h_out, h_post);
-  return written(in_compute_type(x), wide(h_res), in_compute_type(h_out), in_compute_type(h_post)).to(x.scalar_type());
+  return written(in_compute_type(x), widened(h_res), in_compute_type(h_out), in_compute_type(h_post))
+      .to(x.scalar_type());
 }
 
 std::tuple<Tensor, Tensor, Tensor, Tensor> npu_mhc_post_backward(const Tensor& grad_y, const Tensor& x,
@@ -61,7 +62,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> npu_mhc_post_backward(const Tensor& g
   Operands(kName).take("x", x).take("grad_y", grad_y, aclnn_check::dtype_bit(x.scalar_type()));
   TORCH_CHECK(grad_y.sym_sizes() == x.sym_sizes(), kName, ": grad_y is of size ", grad_y.sym_sizes(), " for x of size ",
               x.sym_sizes());
-  const Tensor g = in_compute_type(grad_y), res = wide(h_res);
+  const Tensor g = in_compute_type(grad_y), res = widened(h_res);
   const Tensor out = in_compute_type(h_out), post = in_compute_type(h_post);
   const Tensor dx = res.defined() ? at::matmul(res, g) : g;
   const Tensor dres = res.defined() ? at::matmul(in_compute_type(x), g.transpose(-1, -2)).to(h_res->scalar_type())

@@ -95,8 +95,8 @@ std::tuple<Tensor, Tensor> npu_dynamic_mx_quant(const Tensor& self, int64_t axis
                                                 double dst_type_max, double max_low_bound) {
   constexpr const char* kName = "npu_dynamic_mx_quant";
   check_scaling(kName, self, round_mode, block_size, scale_alg.value_or(0), dst_type_max, max_low_bound);
-  const Scaled made = scaled(kName, self, axis, element_of(kName, dst_type), block_size);
-  return {made.values, made.scales};
+  const Scaled result = scaled(kName, self, axis, element_of(kName, dst_type), block_size);
+  return {result.values, result.scales};
 }
 
 // Along the last dimension, and along the one before it.

@@ -16,13 +16,13 @@ using at::Tensor;
 using OptionalTensor = std::optional<Tensor>;
 
 Tensor rounded_to_int8(const Tensor& values) {
-  constexpr int64_t kLeast = -128, kMost = 127;
-  return values.round().clamp(kLeast, kMost).to(at::kChar);
+  constexpr int64_t kLeast = -128, kMax = 127;
+  return values.round().clamp(kLeast, kMax).to(at::kChar);
 }
 
 ScaledRows rows_to_int8(const Tensor& values) {
-  constexpr double kMost = 127;
-  const Tensor scales = values.abs().amax({-1}, true) / kMost;
+  constexpr double kMax = 127;
+  const Tensor scales = values.abs().amax({-1}, true) / kMax;
   // A row of zeros has the scale 1.
   const Tensor divisors = at::where(scales > 0, scales, 1);
   return {rounded_to_int8(values / divisors), divisors.squeeze(-1)};
@@ -176,7 +176,7 @@ std::tuple<Tensor, Tensor> npu_swiglu_quant(const Tensor& x, const OptionalTenso
                                             bool activate_left, int64_t quant_mode, int64_t group_list_type,
                                             std::optional<at::ScalarType> dst_type) {
   constexpr const char* kName = "npu_swiglu_quant";
-  constexpr double kMost = 127;
+  constexpr double kMax = 127;
   Operands(kName)
       .take("x", x, kNormed)
       .take("smooth_scales", smooth_scales, kNormed)
@@ -212,7 +212,7 @@ std::tuple<Tensor, Tensor> npu_swiglu_quant(const Tensor& x, const OptionalTenso
     return {rounded_to_int8(y).reshape_symint(sizes), at::zeros_symint(rows, x.options().dtype(at::kFloat))};
   }
   const Tensor most = y.abs().amax({-1}, true);
-  const Tensor factors = kMost / at::where(most > 0, most, kMost);
+  const Tensor factors = kMax / at::where(most > 0, most, kMax);
   return {rounded_to_int8(y * factors).reshape_symint(sizes), factors.reshape_symint(rows)};
 }
 
@@ -254,15 +254,15 @@ std::tuple<Tensor, Tensor> npu_dequant_swiglu_quant(
     }
     return given.to(at::kFloat);
   };
-  const c10::SymInt wide = values.sym_size(1), half = values.sym_size(1) / 2;
+  const c10::SymInt widened = values.sym_size(1), half = values.sym_size(1) / 2;
   if (is_int) {
     const bool is_int_bias = has(bias) && bias->scalar_type() == at::kInt;
     // Sums of int32 are exact in float64.
     Tensor sums = values.to(is_int_bias ? at::kDouble : at::kFloat);
-    if (is_int_bias) sums = (sums + spread(*bias, wide, 0).to(at::kDouble)).to(at::kFloat);
-    values = sums * spread(*weight_scale, wide, 1);
+    if (is_int_bias) sums = (sums + spread(*bias, widened, 0).to(at::kDouble)).to(at::kFloat);
+    values = sums * spread(*weight_scale, widened, 1);
     if (has(activation_scale)) values = values * activation_scale->to(at::kFloat).reshape({-1, 1});
-    if (has(bias) && !is_int_bias) values = values + spread(*bias, wide, 0);
+    if (has(bias) && !is_int_bias) values = values + spread(*bias, widened, 0);
   }
   values = values.to(at::kFloat);
   Tensor y;
@@ -327,7 +327,7 @@ std::tuple<Tensor, Tensor> npu_dynamic_block_quant(const Tensor& x, double min_s
                                                    int64_t dst_type, int64_t row_block_size, int64_t col_block_size,
                                                    double dst_type_max) {
   constexpr const char* kName = "npu_dynamic_block_quant";
-  constexpr double kMost = 127;
+  constexpr double kMax = 127;
   Operands(kName).take("x", x, kNormed);
   check_is_int8(kName, "dst_type", dst_type);
   TORCH_CHECK_NOT_IMPLEMENTED(round_mode == "rint" && dst_type_max == 0, kName, ": round_mode is '", round_mode,
@@ -342,7 +342,7 @@ std::tuple<Tensor, Tensor> npu_dynamic_block_quant(const Tensor& x, double min_s
       x.to(at::kFloat), {0, across * col_block_size - columns, 0, down * row_block_size - rows}, 0);
   std::vector<c10::SymInt> blocks = {-1, down, row_block_size, across, col_block_size};
   const Tensor values = padded.reshape_symint(blocks);
-  const Tensor scales = (values.abs().amax({2, 4}, true) / kMost).clamp_min(min_scale);
+  const Tensor scales = (values.abs().amax({2, 4}, true) / kMax).clamp_min(min_scale);
   const Tensor scaled = rounded_to_int8(values / at::where(scales > 0, scales, 1)).reshape_symint(padded.sym_sizes());
   std::vector<c10::SymInt> sizes = x.sym_sizes().vec();
   sizes[sizes.size() - 2] = down;

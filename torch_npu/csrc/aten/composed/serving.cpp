@@ -34,8 +34,8 @@ Tensor rotated_heads(const Tensor& rows, const Tensor& cos, const Tensor& sin, b
   const Tensor a = by_halves ? turned.narrow_symint(-1, 0, half) : turned.slice(-1, 0, std::nullopt, 2);
   const Tensor b = by_halves ? turned.narrow_symint(-1, half, half) : turned.slice(-1, 1, std::nullopt, 2);
   const Tensor first = a * cos - b * sin, second = b * cos + a * sin;
-  const Tensor made = by_halves ? at::cat({first, second}, -1) : at::stack({first, second}, -1).flatten(-2);
-  return at::cat({made, rows.narrow_symint(-1, half * 2, rest)}, -1);
+  const Tensor result = by_halves ? at::cat({first, second}, -1) : at::stack({first, second}, -1).flatten(-2);
+  return at::cat({result, rows.narrow_symint(-1, half * 2, rest)}, -1);
 }
 
 // Pages of a cache as [pages, tokens of a page, channels], where NZ keeps blocks of channels apart.
@@ -108,10 +108,10 @@ struct CacheCall {
 
   KeyValue compute() const {
     const c10::SymInt rope = cos.sym_size(3);
-    const Tensor wide = kv.to(at::kFloat);
-    const Tensor normed = is_given(v) ? wide : wide.narrow_symint(-1, 0, gamma.sym_size(0));
+    const Tensor widened = kv.to(at::kFloat);
+    const Tensor normed = is_given(v) ? widened : widened.narrow_symint(-1, 0, gamma.sym_size(0));
     const Tensor y = normed * (normed.square().mean({-1}, true) + epsilon).rsqrt() * gamma.to(at::kFloat);
-    const Tensor rows = is_given(v) ? y.narrow_symint(-1, 0, rope) : wide.narrow_symint(-1, gamma.sym_size(0), rope);
+    const Tensor rows = is_given(v) ? y.narrow_symint(-1, 0, rope) : widened.narrow_symint(-1, gamma.sym_size(0), rope);
     const Tensor paired = at::cat({rows.slice(-1, 0, std::nullopt, 2), rows.slice(-1, 1, std::nullopt, 2)}, -1);
     Tensor key = paired * cos.to(at::kFloat) + half_turned(paired) * sin.to(at::kFloat);
     if (is_given(v)) key = at::cat({key, y.narrow_symint(-1, rope, y.sym_size(-1) - rope)}, -1);
@@ -143,8 +143,8 @@ struct CacheCall {
   }
 
   // Writes both caches, which are contiguous.
-  void write(const KeyValue& made, const Tensor& key_cache, const Tensor& value_cache) const {
-    for (const auto& [cache, rows] : {std::pair(key_cache, made.cached_key), {value_cache, made.cached_value}}) {
+  void write(const KeyValue& result, const Tensor& key_cache, const Tensor& value_cache) const {
+    for (const auto& [cache, rows] : {std::pair(key_cache, result.cached_key), {value_cache, result.cached_value}}) {
       TORCH_CHECK(cache.sym_size(-1) == rows.sym_size(-1) && cache.is_contiguous(), name, ": a cache of size ",
                   cache.sym_sizes(), " for rows of ", rows.sym_size(-1), " channels: it is contiguous and has as many");
       if (cache.is_meta()) continue;
@@ -165,13 +165,13 @@ struct CacheCall {
   // Both caches as written, in place or as copies; keys and values.
   FourTensors run(const Tensor& key_cache, const Tensor& value_cache, bool in_place) const {
     check(key_cache, value_cache);
-    const KeyValue made = compute();
+    const KeyValue result = compute();
     const auto target = [&](const Tensor& cache) {
       return in_place ? cache : cache.clone(at::MemoryFormat::Contiguous);
     };
     const Tensor keys = target(key_cache), values = target(value_cache);
-    write(made, keys, values);
-    return {keys, values, made.key, made.value};
+    write(result, keys, values);
+    return {keys, values, result.key, result.value};
   }
 };
 
@@ -407,14 +407,14 @@ Pair npu_gather_pa_kv_cache_functional(const Tensor& key_cache, const Tensor& va
   const Tensor is_row = sequence < ends.size(0);
   const Tensor known = sequence.clamp_max(ends.size(0) - 1);
   const Tensor starts = at::cat({at::zeros({1}, ends.options()), ends.slice(0, 0, -1)});
-  const Tensor place = rows - starts.index_select(0, known);
-  Tensor column = at::div(place, page, "floor");
+  const Tensor location = rows - starts.index_select(0, known);
+  Tensor column = at::div(location, page, "floor");
   if (is_given(seq_offset)) column = column + at::div(seq_offset->to(at::kLong), page, "floor").index_select(0, known);
   const Tensor is_column = column < block_tables.size(1);
   const Tensor table = block_tables.to(at::kLong);
   const Tensor found = table.index({known, column.clamp_max(table.size(1) - 1)});
   const Tensor is_page = at::logical_and(is_column, at::logical_and(found >= 0, found < pages));
-  const Tensor slot = found.clamp(0, pages - 1) * page + place.remainder(page);
+  const Tensor slot = found.clamp(0, pages - 1) * page + location.remainder(page);
   for (const auto& [cache, out] : {std::pair(key_cache, new_key), {value_cache, new_value}}) {
     const Tensor taken = cache.reshape({pages * page, cache.size(2), cache.size(3)}).index_select(0, slot);
     const auto mask = [](const Tensor& truth) { return truth.reshape({-1, 1, 1}); };

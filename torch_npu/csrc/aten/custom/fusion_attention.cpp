@@ -73,7 +73,7 @@ struct Attributes {
 };
 
 struct Rows {
-  Tensor greatest, sum, unused;
+  Tensor largest, sum, unused;
 };
 
 void launch(const AttentionCall& c, const Attributes& a, const Tensor& drop_mask, const Rows& rows, const Tensor& out) {
@@ -83,31 +83,30 @@ void launch(const AttentionCall& c, const Attributes& a, const Tensor& drop_mask
   if (!c.layout.is_packed() && is_plain) {
     static const Function<decltype(aclnnFlashAttentionScoreGetWorkspaceSize)> op("aclnnFlashAttentionScore");
     op(device, c.query, c.key, c.value, c.pse, drop_mask, nullptr, c.atten_mask, c.prefix, a.scale, a.keep_prob,
-       a.before, a.after, c.head_num, layout, a.inner_precise, c.sparse_mode, rows.greatest, rows.sum, rows.unused,
-       out);
+       a.before, a.after, c.head_num, layout, a.inner_precise, c.sparse_mode, rows.largest, rows.sum, rows.unused, out);
   } else if (!c.layout.is_packed()) {
     static const Function<decltype(aclnnFlashAttentionScoreV3GetWorkspaceSize)> op("aclnnFlashAttentionScoreV3");
     op(device, c.query, c.key, c.value, c.pse, drop_mask, nullptr, c.atten_mask, c.sink, c.prefix, kNoStart, kNoStart,
        a.scale, a.keep_prob, a.before, a.after, c.head_num, layout, a.inner_precise, c.sparse_mode, a.pse_type,
-       rows.greatest, rows.sum, rows.unused, out);
+       rows.largest, rows.sum, rows.unused, out);
   } else if (!is_plain) {
     static const Function<decltype(aclnnFlashAttentionVarLenScoreV5GetWorkspaceSize)> op(
         "aclnnFlashAttentionVarLenScoreV5");
     op(device, c.query, nullptr, c.key, nullptr, c.value, c.pse, drop_mask, nullptr, c.atten_mask, c.sink, c.prefix,
        c.query_ends, c.key_ends, kNoStart, kNoStart, a.scale, a.keep_prob, a.before, a.after, c.head_num, layout,
-       a.inner_precise, c.sparse_mode, a.pse_type, c.rows_as_input ? kAsInput : std::string_view(), rows.greatest,
+       a.inner_precise, c.sparse_mode, a.pse_type, c.rows_as_input ? kAsInput : std::string_view(), rows.largest,
        rows.sum, rows.unused, out);
   } else if (c.rows_as_input) {
     static const Function<decltype(aclnnFlashAttentionVarLenScoreV4GetWorkspaceSize)> op(
         "aclnnFlashAttentionVarLenScoreV4");
     op(device, c.query, c.key, c.value, c.pse, drop_mask, nullptr, c.atten_mask, c.prefix, c.query_ends, c.key_ends,
        a.scale, a.keep_prob, a.before, a.after, c.head_num, layout, a.inner_precise, c.sparse_mode, kAsInput,
-       rows.greatest, rows.sum, rows.unused, out);
+       rows.largest, rows.sum, rows.unused, out);
   } else {
     static const Function<decltype(aclnnFlashAttentionVarLenScoreGetWorkspaceSize)> op(
         "aclnnFlashAttentionVarLenScore");
     op(device, c.query, c.key, c.value, c.pse, drop_mask, nullptr, c.atten_mask, c.prefix, c.query_ends, c.key_ends,
-       a.scale, a.keep_prob, a.before, a.after, c.head_num, layout, a.inner_precise, c.sparse_mode, rows.greatest,
+       a.scale, a.keep_prob, a.before, a.after, c.head_num, layout, a.inner_precise, c.sparse_mode, rows.largest,
        rows.sum, rows.unused, out);
   }
 }
@@ -124,19 +123,19 @@ void launch_grad(const AttentionCall& c, const Attributes& a, const Tensor& drop
   const Tensor sink_gradient = c.has_sink() ? d.sink : Tensor();
   if (!c.layout.is_packed() && is_plain) {
     static const Function<decltype(aclnnFlashAttentionScoreGradGetWorkspaceSize)> op("aclnnFlashAttentionScoreGrad");
-    op(device, c.query, c.key, c.value, dy, c.pse, drop_mask, nullptr, c.atten_mask, rows.greatest, rows.sum,
+    op(device, c.query, c.key, c.value, dy, c.pse, drop_mask, nullptr, c.atten_mask, rows.largest, rows.sum,
        rows.unused, out, c.prefix, a.scale, a.keep_prob, a.before, a.after, c.head_num, layout, a.inner_precise,
        c.sparse_mode, d.query, d.key, d.value, d.pse);
   } else if (!c.layout.is_packed()) {
     static const Function<decltype(aclnnFlashAttentionScoreGradV3GetWorkspaceSize)> op(
         "aclnnFlashAttentionScoreGradV3");
-    op(device, c.query, c.key, c.value, dy, c.pse, drop_mask, nullptr, c.atten_mask, rows.greatest, rows.sum,
+    op(device, c.query, c.key, c.value, dy, c.pse, drop_mask, nullptr, c.atten_mask, rows.largest, rows.sum,
        rows.unused, out, c.sink, c.prefix, kNoStart, kNoStart, a.scale, a.keep_prob, a.before, a.after, c.head_num,
        layout, a.inner_precise, c.sparse_mode, a.pse_type, d.query, d.key, d.value, d.pse, sink_gradient);
   } else if (!is_plain) {
     static const Function<decltype(aclnnFlashAttentionUnpaddingScoreGradV5GetWorkspaceSize)> op(
         "aclnnFlashAttentionUnpaddingScoreGradV5");
-    op(device, c.query, nullptr, c.key, nullptr, c.value, dy, c.pse, drop_mask, nullptr, c.atten_mask, rows.greatest,
+    op(device, c.query, nullptr, c.key, nullptr, c.value, dy, c.pse, drop_mask, nullptr, c.atten_mask, rows.largest,
        rows.sum, rows.unused, out, c.sink, c.prefix, c.query_ends, c.key_ends, kNoStart, kNoStart, a.scale, a.keep_prob,
        a.before, a.after, c.head_num, layout, a.inner_precise, c.sparse_mode, a.pse_type,
        c.rows_as_input ? kAsInput : std::string_view(), d.query, nullptr, d.key, nullptr, d.value, d.pse,
@@ -144,13 +143,13 @@ void launch_grad(const AttentionCall& c, const Attributes& a, const Tensor& drop
   } else if (c.rows_as_input) {
     static const Function<decltype(aclnnFlashAttentionUnpaddingScoreGradV4GetWorkspaceSize)> op(
         "aclnnFlashAttentionUnpaddingScoreGradV4");
-    op(device, c.query, c.key, c.value, dy, c.pse, drop_mask, nullptr, c.atten_mask, rows.greatest, rows.sum,
+    op(device, c.query, c.key, c.value, dy, c.pse, drop_mask, nullptr, c.atten_mask, rows.largest, rows.sum,
        rows.unused, out, c.prefix, c.query_ends, c.key_ends, a.scale, a.keep_prob, a.before, a.after, c.head_num,
        layout, a.inner_precise, c.sparse_mode, d.query, d.key, d.value, d.pse, kAsInput);
   } else {
     static const Function<decltype(aclnnFlashAttentionUnpaddingScoreGradGetWorkspaceSize)> op(
         "aclnnFlashAttentionUnpaddingScoreGrad");
-    op(device, c.query, c.key, c.value, dy, c.pse, drop_mask, nullptr, c.atten_mask, rows.greatest, rows.sum,
+    op(device, c.query, c.key, c.value, dy, c.pse, drop_mask, nullptr, c.atten_mask, rows.largest, rows.sum,
        rows.unused, out, c.prefix, c.query_ends, c.key_ends, a.scale, a.keep_prob, a.before, a.after, c.head_num,
        layout, a.inner_precise, c.sparse_mode, d.query, d.key, d.value, d.pse);
   }
@@ -188,17 +187,17 @@ AttentionResult forward(const AttentionArguments& given, const Attributes& attri
   // Positions behind the last sequence, and queries without keys.
   if (call.has_rest || call.scores == 0) {
     out.zero_();
-    rows.greatest.zero_();
+    rows.largest.zero_();
     rows.sum.zero_();
   }
   if (call.scores > 0) launch(call, attributes, drop_mask, rows, out);
-  return {out, rows.greatest, rows.sum, rows.unused, dropout.seed, dropout.offset, call.scores};
+  return {out, rows.largest, rows.sum, rows.unused, dropout.seed, dropout.offset, call.scores};
 }
 
 // What the forward pass gave, and the gradient of its result.
 struct Results {
   const Tensor& gradient;
-  const OptionalTensor &greatest, &sum, &unused, &out;
+  const OptionalTensor &largest, &sum, &unused, &out;
 };
 
 Gradients backward(const AttentionArguments& given, const Attributes& attributes, const Results& results, int64_t seed,
@@ -209,7 +208,7 @@ Gradients backward(const AttentionArguments& given, const Attributes& attributes
   const shapes::Output row = shapes::attention_rows(query, given.head_num, given.input_layout);
   check_like("dy", results.gradient, query, result);
   check_like("attention_in", results.out, query, result);
-  check_like("softmax_max", results.greatest, query, row);
+  check_like("softmax_max", results.largest, query, row);
   check_like("softmax_sum", results.sum, query, row);
   bind_device(query.device().index());
   const Gradients gradients{shapes::like(query).make(), shapes::like(given.key).make(),
@@ -227,7 +226,7 @@ Gradients backward(const AttentionArguments& given, const Attributes& attributes
       drop_mask = dropout_mask_of(query, call.scores, drop_of(attributes.keep_prob), seed, offset);
     }
     launch_grad(call, attributes, drop_mask, results.gradient,
-                {*results.greatest, *results.sum, results.unused.value_or(Tensor())}, *results.out, gradients);
+                {*results.largest, *results.sum, results.unused.value_or(Tensor())}, *results.out, gradients);
   }
   return gradients;
 }

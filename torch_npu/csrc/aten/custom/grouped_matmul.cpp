@@ -27,9 +27,9 @@ at::TensorList listed(const OptionalList& list) { return list.value_or(at::Tenso
 
 // Tensors of more dimensions than two whose rows follow each other.
 std::vector<at::Tensor> as_rows(at::TensorList tensors) {
-  std::vector<at::Tensor> made;
-  for (const at::Tensor& tensor : tensors) made.push_back(tensor.dim() > 2 ? tensor.contiguous() : tensor);
-  return made;
+  std::vector<at::Tensor> result;
+  for (const at::Tensor& tensor : tensors) result.push_back(tensor.dim() > 2 ? tensor.contiguous() : tensor);
+  return result;
 }
 
 // Checks the tensors that both overloads have.

@@ -19,14 +19,14 @@ void Output::give(const at::Tensor& out) const {
 }
 
 std::vector<at::Tensor> OutputList::make() const {
-  std::vector<at::Tensor> made;
-  for (const Output& output : outputs) made.push_back(output.make());
-  return made;
+  std::vector<at::Tensor> result;
+  for (const Output& output : outputs) result.push_back(output.make());
+  return result;
 }
 
 Output like(const at::Tensor& tensor) { return {c10::SymDimVector(tensor.sym_sizes()), tensor.options()}; }
 
-Output wide(const at::Tensor& tensor) {
+Output widened(const at::Tensor& tensor) {
   Output output = like(tensor);
   if (tensor.scalar_type() != at::kDouble) output.options = output.options.dtype(at::kFloat);
   return output;
@@ -45,7 +45,7 @@ Output with_rgb_channels(const at::Tensor& image) {
   return output;
 }
 
-Output halved(const at::Tensor& tensor, int64_t dim) {
+Output half_size(const at::Tensor& tensor, int64_t dim) {
   const int64_t d = at::maybe_wrap_dim(dim, tensor.dim(), /*wrap_scalar=*/false);
   Output output = like(tensor);
   c10::SymInt& size = output.sizes[static_cast<std::size_t>(d)];
@@ -59,7 +59,7 @@ Output rows(const at::Tensor& tensor, const at::Tensor& gamma) {
   const auto last = first < 0 ? c10::SymIntArrayRef() : tensor.sym_sizes().slice(static_cast<std::size_t>(first));
   TORCH_CHECK(first >= 0 && last == gamma.sym_sizes(), "gamma is of size ", gamma.sym_sizes(),
               ", which the last dimensions of a tensor of size ", tensor.sym_sizes(), " are not");
-  Output output = wide(tensor);
+  Output output = widened(tensor);
   std::fill(output.sizes.begin() + first, output.sizes.end(), 1);
   return output;
 }

@@ -34,7 +34,7 @@ struct OutputList {
 Output like(const at::Tensor& tensor);
 
 // Its sizes, in float32, or float64 if it is float64.
-Output wide(const at::Tensor& tensor);
+Output widened(const at::Tensor& tensor);
 
 // The sizes of `tensor` in the type of `other`.
 Output sized(const at::Tensor& tensor, const at::Tensor& other);
@@ -43,7 +43,7 @@ Output sized(const at::Tensor& tensor, const at::Tensor& other);
 Output with_rgb_channels(const at::Tensor& image);
 
 // `tensor` with half the size in `dim`. Throws if that is odd.
-Output halved(const at::Tensor& tensor, int64_t dim);
+Output half_size(const at::Tensor& tensor, int64_t dim);
 
 // One number per row of `tensor`: the last dimensions, which must be those of `gamma`, become 1; in the type of wide().
 // Throws if they differ.

@@ -28,8 +28,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> npu_add_layer_norm_ba
   bind_device(inputs.device());
   const bool has_dy = dy_opt.has_value() && dy_opt->defined();
   at::Tensor dx = shapes::sum_of(x1, x2).make();
-  at::Tensor dgamma = shapes::wide(gamma).make();
-  at::Tensor dbeta = shapes::wide(gamma).make();
+  at::Tensor dgamma = shapes::widened(gamma).make();
+  at::Tensor dbeta = shapes::widened(gamma).make();
   if (dx.numel() == 0) return {dx, dx.clone(), dgamma.zero_(), dbeta.zero_()};
   const at::Tensor dy = has_dy ? *dy_opt : at::zeros_like(dx);
   function(inputs.device(), dy, x1, x2, rstd, mean, gamma, dsum_opt, dx, dgamma, dbeta);

@@ -17,10 +17,10 @@ namespace {
 DeviceCache& cache(c10::DeviceIndex device) {
   // Never destroyed: used until the end of the process.
   static auto& caches = *[] {
-    auto made = std::make_unique<std::array<std::unique_ptr<DeviceCache>, kMaxDevices>>();
+    auto result = std::make_unique<std::array<std::unique_ptr<DeviceCache>, kMaxDevices>>();
     for (c10::DeviceIndex i = 0; i < kMaxDevices; ++i)
-      made->at(static_cast<std::size_t>(i)) = std::make_unique<DeviceCache>(i);
-    return made.release();
+      result->at(static_cast<std::size_t>(i)) = std::make_unique<DeviceCache>(i);
+    return result.release();
   }();
   return *caches[static_cast<std::size_t>(checked_device(device))];
 }

@@ -322,9 +322,9 @@ Block* DeviceCache::split(Block* block, std::size_t size) {
   if (rest->next != nullptr) rest->next->previous = rest.get();
   block->next = rest.get();
   block->size = size;
-  Block* made = rest.get();
-  blocks_[made->address] = std::move(rest);
-  return made;
+  Block* result = rest.get();
+  blocks_[result->address] = std::move(rest);
+  return result;
 }
 
 void DeviceCache::make_free(Block* block) {

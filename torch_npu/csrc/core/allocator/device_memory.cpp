@@ -65,9 +65,9 @@ Block* DeviceCache::add_block(char* address, std::size_t size, c10::StreamId str
   block->size = size;
   block->address = address;
   block->pool = &pool;
-  Block* made = block.get();
+  Block* result = block.get();
   blocks_[address] = std::move(block);
-  return made;
+  return result;
 }
 
 Block* DeviceCache::new_segment(std::size_t size, c10::StreamId stream, BlockPool& pool,

@@ -28,14 +28,14 @@ ExpandableSegment::~ExpandableSegment() {
 }
 
 bool ExpandableSegment::map(char* address, std::size_t size) {
-  aclrtPhysicalMemProp place{};
-  place.handleType = ACL_MEM_HANDLE_TYPE_NONE;
-  place.allocationType = ACL_MEM_ALLOCATION_TYPE_PINNED;
-  place.memAttr = ACL_HBM_MEM_HUGE;
-  place.location = {static_cast<uint32_t>(device_), ACL_MEM_LOCATION_TYPE_DEVICE};
+  aclrtPhysicalMemProp properties{};
+  properties.handleType = ACL_MEM_HANDLE_TYPE_NONE;
+  properties.allocationType = ACL_MEM_ALLOCATION_TYPE_PINNED;
+  properties.memAttr = ACL_HBM_MEM_HUGE;
+  properties.location = {static_cast<uint32_t>(device_), ACL_MEM_LOCATION_TYPE_DEVICE};
   for (char* at = address; at < address + size; at += unit_) {
     aclrtDrvMemHandle memory = nullptr;
-    aclError code = aclrtMallocPhysical(&memory, unit_, &place, 0);
+    aclError code = aclrtMallocPhysical(&memory, unit_, &properties, 0);
     if (code == ACL_SUCCESS) {
       code = aclrtMapMem(at, unit_, 0, memory, 0);
       if (code != ACL_SUCCESS) acl_warn(aclrtFreePhysical(memory), "aclrtFreePhysical");
