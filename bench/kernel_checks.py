@@ -38,25 +38,25 @@ class Recall:
 
 def read(lines: Iterable[str]) -> list[Outcome]:
     """The lines that the program ``kernel_checks`` prints."""
-    verdicts = []
+    outcomes = []
     for line in lines:
         name, check, variant, found, *_ = line.split("\t")
         checks = () if found == "-" else tuple(found.split(","))
-        verdicts.append(Outcome(name, check, variant == "bug", checks))
-    return verdicts
+        outcomes.append(Outcome(name, check, variant == "bug", checks))
+    return outcomes
 
 
-def recall(verdicts: Iterable[Outcome]) -> dict[str, Recall]:
+def recall(outcomes: Iterable[Outcome]) -> dict[str, Recall]:
     """Counts by check. A twin's report is an alarm of the check that the twin is for."""
     counts: dict[str, Recall] = {}
-    for verdict in verdicts:
-        row = counts.setdefault(verdict.check, Recall())
-        if verdict.is_bug:
+    for outcome in outcomes:
+        row = counts.setdefault(outcome.check, Recall())
+        if outcome.is_bug:
             row.bugs += 1
-            row.reported += verdict.check in verdict.found
+            row.reported += outcome.check in outcome.found
         else:
             row.mended += 1
-            row.alarms += bool(verdict.found)
+            row.alarms += bool(outcome.found)
     return counts
 
 
@@ -77,16 +77,16 @@ def _milliseconds(**variables: str) -> float:
 
 def measure() -> list[Measured]:
     """Prints both tables; the second is the row that it returns."""
-    verdicts = [
-        verdict
+    outcomes = [
+        outcome
         for schedule in _SCHEDULES
-        for verdict in read(_run(SOFTNPU_KERNEL_CHECK="1", SOFTNPU_KERNEL_SCHEDULE=schedule))
+        for outcome in read(_run(SOFTNPU_KERNEL_CHECK="1", SOFTNPU_KERNEL_SCHEDULE=schedule))
     ]
     table = Table(title=f"labelled kernels, each in {len(_SCHEDULES)} schedules")
     table.add_column("check")
     for column in ("bugs", "reported", "recall", "mended twins", "alarms"):
         table.add_column(column, justify="right")
-    for check, row in recall(verdicts).items():
+    for check, row in recall(outcomes).items():
         bugs, mended = (n // len(_SCHEDULES) for n in (row.bugs, row.mended))
         share = f"{row.reported / row.bugs:.0%}"
         table.add_row(

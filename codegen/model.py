@@ -144,7 +144,7 @@ class Settings:
     schemas: tuple[OfficialOperator, ...] = ()  # of all official operators of npu and atb
 
     def takes(self, name: str) -> str:
-        """The enumerator of aicpu::Takes for an operator's CPU kernel; empty for the plain rule."""
+        """The enumerator of aicpu::InputLayout for an operator's CPU kernel; empty for the plain rule."""
         if name in self.takes_cpu_tensors:
             return "kCpuIndices"
         if name in self.cpu_reads_dense_weights:
@@ -178,7 +178,7 @@ class Operator:
     name: str
     route: Route
     kernel: Kernel | None = None
-    takes: str = ""  # an enumerator of aicpu::Takes
+    takes: str = ""  # an enumerator of aicpu::InputLayout
 
 
 class Variant(Enum):
@@ -209,7 +209,7 @@ class Member:
     boxed_composite: bool  # which asks what device it is on, and has to see CPU tensors
     arguments: tuple[Argument, ...]
     outputs: tuple[str, ...]  # of OUT, among the arguments
-    takes: str = ""  # an enumerator of aicpu::Takes
+    takes: str = ""  # an enumerator of aicpu::InputLayout
 
 
 @dataclass(frozen=True)

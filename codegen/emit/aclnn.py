@@ -139,7 +139,7 @@ def _host(member: Member) -> str:
     function = f"at::{namespace}::{member.kernel.function}"
     if member.is_composite and not member.boxed_composite:
         return f"{function}({names})"
-    takes = f", aicpu::Takes::{member.takes}" if member.takes else ""
+    takes = f", aicpu::InputLayout::{member.takes}" if member.takes else ""
     pointer = f"static_cast<{member.kernel.pointer}>(&{function})"
     return f'Host<"{member.operator}", {pointer}{takes}>::call({names})'
 

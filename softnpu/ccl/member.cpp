@@ -128,15 +128,15 @@ Status begin_join(const RootInfo& info, const RankConfig& self, DescriptorSocket
 }
 
 Status finish_join(const RankConfig& self, const DescriptorSocket& socket, Membership* out) {
-  Admission verdict;
+  Admission admission;
   std::vector<File> files;
-  SOFTNPU_RETURN_IF_ERROR(receive(self, socket, &verdict, &files));
-  if (verdict.is_good != 1 || files.size() != kVerdictFiles) {
-    verdict.reason.back() = '\0';
-    return {ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, text("rank ", self.id, " of ", self.ranks, ": ", verdict.reason.data())};
+  SOFTNPU_RETURN_IF_ERROR(receive(self, socket, &admission, &files));
+  if (admission.is_good != 1 || files.size() != kAdmissionFiles) {
+    admission.reason.back() = '\0';
+    return {ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, text("rank ", self.id, " of ", self.ranks, ": ", admission.reason.data())};
   }
-  verdict.name.back() = '\0';
-  out->name = verdict.name.data();
+  admission.name.back() = '\0';
+  out->name = admission.name.data();
   SOFTNPU_RETURN_IF_ERROR(ControlArea::open(std::move(files.front()), self.ranks, &out->control));
   out->control->close_file();
   for (uint32_t rank = 0; rank < self.ranks; ++rank) {

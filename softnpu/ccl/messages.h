@@ -1,6 +1,6 @@
 #pragma once
 // What ranks and the process that called HcclGetRootInfo send each other to form a communicator: each rank a Hello,
-// then the process a Verdict to each and, if it is good, one Introduction for every rank.
+// then the process an Admission to each and, if it is good, one Introduction for every rank.
 
 #include <array>
 #include <cstddef>
@@ -32,7 +32,7 @@ struct Admission {
   std::array<char, COMM_NAME_MAX_LENGTH> name{};
   std::array<char, 512> reason{};  // if it is not good
 };
-constexpr size_t kVerdictFiles = 1;  // the control area
+constexpr size_t kAdmissionFiles = 1;  // the control area
 
 // Forwards a rank's Hello, without the secret, and its files.
 struct Introduction {

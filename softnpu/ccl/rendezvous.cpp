@@ -106,19 +106,19 @@ Status Rendezvous::introduce() {
   std::ranges::sort(connections_, {}, [](const Connection& connection) { return connection.hello.rank; });
   std::shared_ptr<ControlArea> control;
   SOFTNPU_RETURN_IF_ERROR(ControlArea::create(ranks_, &control));
-  // A rank that hears the verdict may meet others at this name again.
+  // A rank that hears the admission may meet others at this name again.
   listener_ = DescriptorSocket();
-  Admission verdict;
-  verdict.is_good = 1;
+  Admission admission;
+  admission.is_good = 1;
   const Hello& first = connections_.front().hello;
   const bool is_named = first.name.front() != '\0';
   const std::string name =
       is_named ? std::string(first.name.data(), strnlen(first.name.data(), first.name.size() - 1)) : info_.name;
-  name.copy(verdict.name.data(), verdict.name.size() - 1);
+  name.copy(admission.name.data(), admission.name.size() - 1);
   const int control_file = control->fd();
   for (const Connection& connection : connections_) {
     // A rank that is gone by now is found by the others: they watch its process.
-    (void)connection.socket.send(bytes_of(verdict), {&control_file, 1});
+    (void)connection.socket.send(bytes_of(admission), {&control_file, 1});
     for (const Connection& other : connections_) {
       const Introduction introduction{other.hello.rank, other.hello.pid, other.hello.token, other.hello.device,
                                       other.hello.memory_bytes};
@@ -131,9 +131,9 @@ Status Rendezvous::introduce() {
 
 void Rendezvous::fail(const Status& status) {
   listener_ = DescriptorSocket();
-  Admission verdict;
-  status.message().copy(verdict.reason.data(), verdict.reason.size() - 1);
-  for (const Connection& connection : connections_) (void)connection.socket.send(bytes_of(verdict));
+  Admission admission;
+  status.message().copy(admission.reason.data(), admission.reason.size() - 1);
+  for (const Connection& connection : connections_) (void)connection.socket.send(bytes_of(admission));
 }
 
 std::string Rendezvous::missing() const {

@@ -20,12 +20,12 @@ from softnpu.opgen.lines import numbered
 
 # The word of an input's kind -> how a call binds its name, by its place.
 _INPUTS = {
-    "tensor": "const aclTensor& {name} = of.in({place});",
-    "optional": "const aclTensor* const {name} = of.maybe({place});",
-    "list": "const aclTensorList {name} = of.list({place});",
-    "host": "const aclIntArray {name} = of.numbers({place});",
-    "number": "const aclScalar {name} = of.number({place});",
-    "value": "aclScalar {name}_number;\n  const MapInput {name} = of.value({place}, &{name}_number);",
+    "tensor": "const aclTensor& {name} = of.in({location});",
+    "optional": "const aclTensor* const {name} = of.maybe({location});",
+    "list": "const aclTensorList {name} = of.list({location});",
+    "host": "const aclIntArray {name} = of.numbers({location});",
+    "number": "const aclScalar {name} = of.number({location});",
+    "value": "aclScalar {name}_number;\n  const MapInput {name} = of.value({location}, &{name}_number);",
 }
 # The type of an attribute -> its kind, and how a call reads it.
 _ATTRIBUTES = {

@@ -82,7 +82,7 @@ PLANTED = [
 
 
 @pytest.mark.parametrize(
-    ("made", "operator", "call", "module", "is_backward"),
+    ("created", "operator", "call", "module", "is_backward"),
     PLANTED,
     ids=lambda value: value.__name__ if callable(value) else str(value),
 )

@@ -91,7 +91,7 @@ def test_seed_in_memory(library: Library, name: str):
 
 
 @pytest.mark.parametrize(
-    ("form", "in_memory", "arguments"),
+    ("variant", "in_memory", "arguments"),
     [
         ("aclnnInplaceBernoulli", "softnpuInplaceBernoulliSeedTensor", (0.3,)),
         (

@@ -456,7 +456,9 @@ def _bad_calls() -> list:
     ]
 
 
-@pytest.mark.parametrize(("said", "name", "arguments"), [(c[0], c[1], c[2:]) for c in _bad_calls()])
+@pytest.mark.parametrize(
+    ("message", "name", "arguments"), [(c[0], c[1], c[2:]) for c in _bad_calls()]
+)
 def test_bad_input(library: Library, message: str, name: str, arguments: tuple) -> None:
     with pytest.raises(AclnnError, match=message) as error:
         library.call(name, *arguments)

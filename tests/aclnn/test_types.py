@@ -43,7 +43,7 @@ def test_every_row_has_a_case():
 
 
 @pytest.mark.parametrize(
-    ("name", "inputs", "attributes", "said"),
+    ("name", "inputs", "attributes", "message"),
     [
         ("Add", (torch.ones(2), torch.ones(3)), {}, "sizes 2 and 3 of one dimension do not match"),
         ("Cast", (torch.ones(2),), {}, "the data type -1 is not known"),

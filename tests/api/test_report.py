@@ -137,7 +137,7 @@ def sums_of_batches() -> Run:
 
 
 @pytest.mark.parametrize(
-    "made",
+    "created",
     [without_waits, new_inputs, a_batch, sums_of_batches],
     ids=lambda created: created.__name__,
 )

@@ -78,7 +78,7 @@ class Fuzzer:
             for name in batch:
                 self._one(name)
             while self._judging:
-                self._verdict(*self._judging.popleft())
+                self._fault_in(*self._judging.popleft())
 
     def _one(self, name: Name) -> None:
         call = self.drawer.draw(name)
@@ -123,13 +123,13 @@ class Fuzzer:
         else:
             self._fail(name, call, f"the CPU refuses it ({reason[:200]}), npu does not")
 
-    def _verdict(self, name: Name, call: Drawn) -> None:
+    def _fault_in(self, name: Name, call: Drawn) -> None:
         self.judged += 1
         outcome, text = self._judge.next()
         if outcome == "died":
             # The judge calls the CPU alone, in other types: its kernel does not check what was drawn.
             self.crashes.append({"draw": str(name), "call": str(call)})
-        elif outcome != "verdict":
+        elif outcome != "fault":
             self._fail(name, call, f"the judge's process ended: {text}")
         elif text.startswith(MISREADS):
             self.known[

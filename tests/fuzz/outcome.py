@@ -104,7 +104,7 @@ def _problem(
     return "" if same_choice(operator, call, expected, actual) else text
 
 
-def verdict(operator: str, call: Drawn, actual: list) -> str:
+def fault_in(operator: str, call: Drawn, actual: list) -> str:
     """What is wrong with ``actual``; empty if it is correct; begins with `MISREADS` if the CPU is wrong."""
     expected = run(call)
     for name, index in UNSEEN:

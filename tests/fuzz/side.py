@@ -64,14 +64,14 @@ def layout_problems(expected: list, actual: list) -> list[str]:
 
 
 def answer(drawer: Drawer, name: Name, actual: list | None) -> tuple:
-    """``("results", …)`` or ``("refused", text)`` for a draw; ``("verdict", text)`` for npu's results of a draw."""
+    """``("results", …)`` or ``("refused", text)`` for a draw; ``("fault", text)`` for npu's results of a draw."""
     call = drawer.draw(name)
     if actual is not None:
         from fuzz.outcome import (
-            verdict,
+            fault_in,
         )  # PyTorch's list of OpInfos takes seconds to load, and the other process does not need it
 
-        return ("verdict", verdict(name.operator, call, unpacked(actual)))
+        return ("fault", fault_in(name.operator, call, unpacked(actual)))
     try:
         return ("results", packed(run(call)))
     except (*REFUSALS, MemoryError) as error:

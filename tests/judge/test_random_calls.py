@@ -9,7 +9,7 @@ import torch
 from fuzz import layouts
 from fuzz.draw import Drawer, Drawn, Name
 from fuzz.kinds import _TABLE, kind_of_operator
-from fuzz.outcome import verdict
+from fuzz.outcome import fault_in
 from fuzz.recorded import _OWN, UNRECORDED, entries
 from fuzz.run import MISREADS, results, run
 from fuzz.side import CpuSide, answer, layout_problems, packed, unpacked
@@ -48,10 +48,10 @@ def largest(t: torch.Tensor) -> int:
 def test_one_wrong_element_is_refused(operator, factor):
     call = CALLS[operator]
     actual = run(call)
-    assert not verdict(operator, call, list(actual))
+    assert not fault_in(operator, call, list(actual))
     flat = actual[0].view(-1)
     flat[largest(flat)] *= factor
-    assert "1 of" in verdict(operator, call, actual)
+    assert "1 of" in fault_in(operator, call, actual)
 
 
 def test_a_mean_over_several_dimensions_rounds_as_often_as_it_has_terms():
@@ -62,7 +62,7 @@ def test_a_mean_over_several_dimensions_rounds_as_often_as_it_has_terms():
     for errors, is_refused in ((5, False), (500, True)):
         actual = run(call)
         actual[1] += errors * magnitude
-        assert bool(verdict("var_mean", call, actual)) is is_refused
+        assert bool(fault_in("var_mean", call, actual)) is is_refused
 
 
 @pytest.mark.parametrize("operator", CALLS)
@@ -70,16 +70,16 @@ def test_a_rounding_is_not_an_error(operator):
     call = CALLS[operator]
     actual = run(call)
     actual[0] *= 1 + EPS
-    assert not verdict(operator, call, actual)
+    assert not fault_in(operator, call, actual)
 
 
 def test_each_part_of_an_infinite_complex_number_counts():
     call = Drawn("aten.log2.default", (torch.zeros(3, dtype=torch.complex64),), {})
     near, far = run(call), run(call)
     near[0] = torch.complex(near[0].real, near[0].imag + 1e-45)
-    assert not verdict("log2", call, near)
+    assert not fault_in("log2", call, near)
     far[0] = torch.complex(far[0].real, far[0].imag + 1e-3)
-    assert "3 of" in verdict("log2", call, far)
+    assert "3 of" in fault_in("log2", call, far)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
@@ -91,7 +91,7 @@ def test_judging_leaves_the_arguments(dtype):
     before = [t.clone() for t in call.tensors]
     actual = run(call)
     actual[0] *= 1.5
-    assert verdict("_log_softmax_backward_data", call, actual)
+    assert fault_in("_log_softmax_backward_data", call, actual)
     assert all(map(torch.equal, call.tensors, before))
 
 
@@ -100,9 +100,9 @@ def test_infinite_parts_of_complex_numbers_may_differ():
     call = Drawn("aten.cumprod.default", (x, 0), {})
     actual = run(call)
     actual[0][-1] = complex(float("nan"), float("inf"))
-    assert not verdict("cumprod", call, list(actual))
+    assert not fault_in("cumprod", call, list(actual))
     actual[0][-1] = 1e30 + 1e30j
-    assert "1 of" in verdict("cumprod", call, actual)
+    assert "1 of" in fault_in("cumprod", call, actual)
 
 
 def test_subnormal_products_of_bfloat16_may_be_flushed_and_no_others():
@@ -111,18 +111,18 @@ def test_subnormal_products_of_bfloat16_may_be_flushed_and_no_others():
     actual = run(call)
     assert 0 < actual[0][0] < torch.finfo(torch.float32).tiny
     actual[0][0] = 0
-    assert not verdict("mm", call, actual)
+    assert not fault_in("mm", call, actual)
     actual[0][1] = 0
-    assert "1 of" in verdict("mm", call, actual)
+    assert "1 of" in fault_in("mm", call, actual)
 
 
 def test_the_border_of_antialiasing_does_not_loosen_other_bounds():
     x = randn(1, 1, 10, 20)
     call = Drawn("aten._upsample_bilinear2d_aa.default", (x, [8, 20], True, 0.97, 1.0), {})
     actual = run(call)
-    assert not verdict("_upsample_bilinear2d_aa", call, list(actual))
+    assert not fault_in("_upsample_bilinear2d_aa", call, list(actual))
     actual[0][0, 0, 3, 7] += 1e-3
-    assert "1 of" in verdict("_upsample_bilinear2d_aa", call, actual)
+    assert "1 of" in fault_in("_upsample_bilinear2d_aa", call, actual)
 
 
 def test_a_large_operand_excuses_no_small_result():
@@ -132,37 +132,37 @@ def test_a_large_operand_excuses_no_small_result():
     call = Drawn("aten.mm.default", (a, b), {})
     actual = run(call)
     actual[0][3, 3] += 1e-3
-    assert "1 of 30 elements are wrong; the worst at (3, 3)" in verdict("mm", call, actual)
+    assert "1 of 30 elements are wrong; the worst at (3, 3)" in fault_in("mm", call, actual)
 
 
 def test_small_results_of_elementwise_operators_have_digits_of_their_own():
     call = Drawn("aten.exp.default", (torch.tensor([-20.0, 50.0, 1.0]),), {})
     actual = run(call)
     actual[0][0] *= 1 + 32 * EPS
-    assert "at (0,)" in verdict("exp", call, actual)
+    assert "at (0,)" in fault_in("exp", call, actual)
 
 
 def test_moved_or_selected_elements_are_exact():
     call = Drawn("aten.index_select.default", (randn(5, 3), 0, torch.tensor([1, 4])), {})
     actual = run(call)
     actual[0][1, 1] *= 1 + EPS
-    assert verdict("index_select", call, actual)
+    assert fault_in("index_select", call, actual)
     call = Drawn("aten.argmax.default", (torch.tensor([1.0, 2.0, 2.0]),), {})
-    assert verdict("argmax", call, [torch.tensor(2), call.args[0]])
+    assert fault_in("argmax", call, [torch.tensor(2), call.args[0]])
 
 
 def test_a_changed_argument_is_detected():
     call = CALLS["exp"]
     result, given = run(call)
     given[3] += 1
-    assert "result 1: 1 of 30" in verdict("exp", call, [result, given])
+    assert "result 1: 1 of 30" in fault_in("exp", call, [result, given])
 
 
 def test_a_wrong_shape_or_type_is_detected():
     call = CALLS["exp"]
     result, given = run(call)
-    assert "is torch.float64" in verdict("exp", call, [result.double(), given])
-    assert "is torch.float32 [1, 30]" in verdict("exp", call, [result[None], given])
+    assert "is torch.float64" in fault_in("exp", call, [result.double(), given])
+    assert "is torch.float32 [1, 30]" in fault_in("exp", call, [result[None], given])
 
 
 def test_a_cpu_that_misreads_strides_is_reported(monkeypatch):
@@ -179,9 +179,9 @@ def test_a_cpu_that_misreads_strides_is_reported(monkeypatch):
 
     monkeypatch.setattr("fuzz.outcome.run", misread)
     monkeypatch.setattr("fuzz.outcome.results", misread_in_double)
-    assert verdict("exp", call, list(right)).startswith(MISREADS)
+    assert fault_in("exp", call, list(right)).startswith(MISREADS)
     wrong = [right[0] + 2, right[1]]
-    assert not verdict("exp", call, wrong).startswith(MISREADS)
+    assert not fault_in("exp", call, wrong).startswith(MISREADS)
 
 
 def test_other_strides_and_more_memory_are_detected():
@@ -269,5 +269,5 @@ def test_the_other_process_judges(side, calls):
     right = unpacked(answer(drawer, name, None)[1])
     wrong = [right[0] * 1.001 + 1, *right[1:]]
     side.ask([(name, packed(right)), (name, packed(wrong))])
-    assert side.next() == ("verdict", "")
+    assert side.next() == ("fault", "")
     assert "elements are wrong" in side.next()[1]

@@ -147,7 +147,7 @@ def test_negative_logarithms_are_transformers(model, loaded, words):
     assert (actual - expected).abs().max() <= 2 * bound * logits.abs().max()
 
 
-@pytest.mark.parametrize(("form", "bits"), [("w8a16", 8), ("w4a16", 4)])
+@pytest.mark.parametrize(("variant", "bits"), [("w8a16", 8), ("w4a16", 4)])
 def test_quantized_weights_are_what_they_stand_for(loaded, words, variant, bits):
     quantized = quantize(from_transformers(loaded.model), variant)
     plain = from_transformers(loaded.model)
@@ -181,7 +181,7 @@ def test_eight_bits_of_both_change_little(loaded, model, words):
     assert not torch.equal(actual, expected)
 
 
-@pytest.mark.parametrize(("form", "says"), [("w2a16", "'w2a16'"), ("", "''")])
+@pytest.mark.parametrize(("variant", "says"), [("w2a16", "'w2a16'"), ("", "''")])
 def test_other_forms_are_refused(model, variant, says):
     with pytest.raises(ValueError, match=f"the form is {says}"):
         quantize(model, variant)

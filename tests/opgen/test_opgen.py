@@ -167,7 +167,7 @@ def test_a_row_of_a_type_binds_the_names_that_its_calls_use(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ("type Add(x) -> y", "not 'type Name"),
         ("type Add(odd x) -> y = f(x) infers g(x)", "the input 'odd x'"),

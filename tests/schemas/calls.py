@@ -2,7 +2,7 @@
 
 import torch
 from fuzz.draw import Drawn
-from fuzz.outcome import verdict
+from fuzz.outcome import fault_in
 from fuzz.run import copied, results
 from torch.utils._pytree import tree_map
 
@@ -57,4 +57,4 @@ def difference(call: Drawn, expected: list, actual: list) -> str:
         return text
     if not has_specified_elements(call) or same_values(expected, actual):
         return ""
-    return verdict(call.name.split(".")[1], call, actual)
+    return fault_in(call.name.split(".")[1], call, actual)

@@ -123,7 +123,7 @@ def test_a_profile_of_a_killed_program_is_read_as_far_as_it_was_written(profile,
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "message"),
     [
         ("no folder", "is no folder"),
         ("start_info", "start_info: is damaged"),

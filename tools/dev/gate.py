@@ -34,7 +34,7 @@ class Outcome:
 
 
 def judged(base: list[dict[str, float]], head: list[dict[str, float]]) -> list[Outcome]:
-    """The verdicts of rounds that took turns.
+    """The outcomes of rounds that took turns.
 
     The bound is three times the median deviation of the rounds' ratios from their median, and at least LEAST_BOUND.
 
@@ -75,18 +75,18 @@ def checkout(text: str) -> Path:
     return path
 
 
-def report(verdicts: list[Outcome]) -> str:
-    """The verdicts as a table in Markdown."""
+def report(outcomes: list[Outcome]) -> str:
+    """The outcomes as a table in Markdown."""
     lines = [
         f"Medians of {ROUNDS} rounds, in which processes of both builds took turns.",
         "",
-        "| work | base us | head us | head / base | may differ by | verdict |",
+        "| work | base us | head us | head / base | may differ by | outcome |",
         "|---|--:|--:|--:|--:|---|",
     ]
     lines += [
         f"| {v.work} | {v.base:.1f} | {v.head:.1f} | {v.ratio:.3f} | {v.bound:.3f} | "
         f"{'SLOWER' if v.is_slower else 'ok'} |"
-        for v in verdicts
+        for v in outcomes
     ]
     return "\n".join(lines)
 
@@ -114,13 +114,13 @@ def gate(
         # The first one of a round finds other caches and clocks than the second: they take turns at that, too.
         for side in (base, head) if number % 2 == 0 else (head, base):
             rounds[side].append(measure(side))
-    verdicts = judged(rounds[base], rounds[head])
-    text = report(verdicts)
+    outcomes = judged(rounds[base], rounds[head])
+    text = report(outcomes)
     print(text)
     if write is not None:
         content = (
-            text if write.suffix == ".md" else json.dumps([asdict(v) for v in verdicts], indent=1)
+            text if write.suffix == ".md" else json.dumps([asdict(v) for v in outcomes], indent=1)
         )
         write.write_text(content + "\n")
-    if slower := [v.work for v in verdicts if v.is_slower]:
+    if slower := [v.work for v in outcomes if v.is_slower]:
         raise DevError(f"gate: slower than the base: {', '.join(slower)}")

@@ -84,7 +84,7 @@ def get_torch_npu_version() -> str:
 
 def get_env_info() -> SystemEnv:
     """Versions of PyTorch, this package, compilers, system, CPU and CANN; None for what cannot be found."""
-    torchs = of_torch.get_env_info()
+    of_pytorch = of_torch.get_env_info()
     own = {
         "torch_npu_version": get_torch_npu_version(),
         "cann_version": get_cann_version(),
@@ -96,7 +96,7 @@ def get_env_info() -> SystemEnv:
         "torch_version": torch.__version__,
     }
     return SystemEnv(
-        **{name: own.get(name, getattr(torchs, name, None)) for name in SystemEnv._fields}
+        **{name: own.get(name, getattr(of_pytorch, name, None)) for name in SystemEnv._fields}
     )
 
 

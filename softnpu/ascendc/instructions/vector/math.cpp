@@ -26,7 +26,7 @@ constexpr size_t kChunk = 64;
 using Doubles = hn::ScalableTag<double>;
 using Function = MathInstruction::Function;
 // The function of each number of a piece, in place; `y` is the function's own number.
-using Piece = void (*)(double* x, double y);
+using BlockFunction = void (*)(double* x, double y);
 
 struct Sign {
   static HWY_INLINE auto of(auto x) {
@@ -72,7 +72,7 @@ void clamp_min_block(double* x, double y) {
   for (size_t i = 0; i < kChunk; ++i) x[i] = x[i] < y ? y : x[i];
 }
 
-Piece block_function_for(Function function) {
+BlockFunction block_function_for(Function function) {
   switch (function) {
     case Function::kSin: return &by_operator<MapOp::kSin>;
     case Function::kCos: return &by_operator<MapOp::kCos>;
@@ -103,7 +103,7 @@ void load(const Memory& memory, uint64_t first, size_t count, double* to) {
 
 template <typename T>
 void map_all(const MathInstruction& math) {
-  const Piece chunk = block_function_for(math.function);
+  const BlockFunction chunk = block_function_for(math.function);
   for (uint64_t first = 0; first < math.count; first += kChunk) {
     const auto count = static_cast<size_t>(std::min<uint64_t>(kChunk, math.count - first));
     double x[kChunk];

@@ -59,12 +59,11 @@ struct Tanh {
   static float scalar(float nan) { return nan; }
 };
 
-// erf in float32 for size >= 0, where `wakeup` is exp(-size^2): size P(size^2) below 1, with a relative error of 2e-7;
-// 1
-// - bell Q(1 / (1 + size / 2)) beyond, with an absolute error of 8e-8. P and Q are Chebyshev fits to the functions
-// themselves.
+// erf in float32 for size >= 0, where `gaussian` is exp(-size^2): size P(size^2) below 1, with a relative error of
+// 2e-7; 1 - gaussian Q(1 / (1 + size / 2)) beyond, with an absolute error of 8e-8. P and Q are Chebyshev fits to the
+// functions themselves.
 template <typename D>
-HWY_INLINE auto erf_of_size(D d, hn::Vec<D> size, hn::Vec<D> wakeup) {
+HWY_INLINE auto erf_of_size(D d, hn::Vec<D> size, hn::Vec<D> gaussian) {
   constexpr float kNear[] = {1.128379225730896F,      -0.37612637877464294F,    0.11283791065216064F,
                              -0.026866134256124496F,  0.005223785061389208F,    -0.0008542670402675867F,
                              0.00011956945672864094F, -1.3911695532442536e-05F, 1.0595263120194431e-06F};
@@ -74,7 +73,7 @@ HWY_INLINE auto erf_of_size(D d, hn::Vec<D> size, hn::Vec<D> wakeup) {
   const auto one = hn::Set(d, 1.0F);
   const auto near = size * polynomial(d, size * size, kNear);
   const auto t = one / hn::MulAdd(size, hn::Set(d, 0.5F), one);
-  const auto far = hn::NegMulAdd(wakeup, polynomial(d, t, kFar), one);
+  const auto far = hn::NegMulAdd(gaussian, polynomial(d, t, kFar), one);
   return hn::IfThenElse(size < one, near, far);
 }
 
@@ -84,11 +83,8 @@ HWY_INLINE auto erf32(D d, hn::Vec<D> x) {
   return hn::CopySign(erf_of_size(d, size, exp32(d, hn::Neg(size * size))), x);
 }
 
-// The arcsine of
-// x
-//  up to 3/4, else that of sqrt((1 -
-// x
-// ) / 2), which is half of the complementary angle. The polynomial is a Chebyshev fit to (asin(s) - s) / s^3 as a
+// The arcsine of size = abs(x) up to 3/4, else that of sqrt((1 - size) / 2), which is half of the complementary angle.
+// The polynomial is a Chebyshev fit to (asin(s) - s) / s^3 as a
 // function of s^2, with a relative error of 2^-27.
 template <typename D>
 struct ArcSine {
@@ -166,11 +162,8 @@ struct Erfinv {
   }
   static float scalar(float nan) { return nan; }
 };
-// max(x, 0) -
-// x
-//  / 2 erfc(size), size =
-// x
-//  / sqrt(2): no cancellation for either sign. erfc(size) exp(size^2) is a polynomial in 2.8 / (2.8 + size), a
+// max(x, 0) - abs(x) / 2 erfc(size), size = abs(x) / sqrt(2): no cancellation for either sign. erfc(size) exp(size^2)
+// is a polynomial in 2.8 / (2.8 + size), a
 //  Chebyshev fit with a relative error of 7e-9 while the product is not 0.
 struct Gelu {
   static HWY_INLINE auto holds(auto d, auto v) { return is_finite(d, v); }
@@ -183,9 +176,9 @@ struct Gelu {
     const auto half = hn::Abs(x) * hn::Set(d, 0.5F);
     const auto depth = half * hn::Abs(x);
     const auto most = hn::Set(d, 79.0F);
-    const auto wakeup = hn::IfThenElseZero(depth < most, exp32(d, hn::Neg(hn::Min(depth, most))));
+    const auto gaussian = hn::IfThenElseZero(depth < most, exp32(d, hn::Neg(hn::Min(depth, most))));
     const auto t = one / hn::MulAdd(half, hn::Set(d, std::numbers::sqrt2_v<float> / 2.8F), one);
-    return hn::NegMulAdd(half * wakeup, polynomial(d, t, kTerms), hn::Max(x, hn::Zero(d)));
+    return hn::NegMulAdd(half * gaussian, polynomial(d, t, kTerms), hn::Max(x, hn::Zero(d)));
   }
   static float scalar(float x) { return gelu(x); }
 };
@@ -196,10 +189,10 @@ struct GeluBackward {
     const auto half = hn::Set(d, 0.5F);
     const auto depth = x * x * half;
     const auto most = hn::Set(d, 79.0F);
-    const auto wakeup = hn::IfThenElseZero(depth < most, exp32(d, hn::Neg(hn::Min(depth, most))));
+    const auto gaussian = hn::IfThenElseZero(depth < most, exp32(d, hn::Neg(hn::Min(depth, most))));
     const auto size = hn::Abs(x) * hn::Set(d, std::numbers::sqrt2_v<float> / 2);
-    const auto cdf = hn::MulAdd(half, hn::CopySign(erf_of_size(d, size, wakeup), x), half);
-    const auto density = wakeup * hn::Set(d, std::numbers::inv_sqrtpi_v<float> * std::numbers::sqrt2_v<float> / 2);
+    const auto cdf = hn::MulAdd(half, hn::CopySign(erf_of_size(d, size, gaussian), x), half);
+    const auto density = gaussian * hn::Set(d, std::numbers::inv_sqrtpi_v<float> * std::numbers::sqrt2_v<float> / 2);
     return g * hn::MulAdd(x, density, cdf);
   }
   static float scalar(float g, float x) { return gelu_backward(g, x); }

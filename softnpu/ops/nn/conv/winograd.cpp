@@ -45,9 +45,9 @@ class Winograd final : public WinogradRoot {
     at_once_ =
         images_at_once(p_.batch, (p_.in.channels * p_.in.spatial_size() + p_.out.channels * p_.out.spatial_size()) *
                                      static_cast<int64_t>(sizeof(float)));
-    const int64_t channels = read().channels + output().channels;
+    const int64_t channels = read().channels + output_image().channels;
     // Each product reads the whole filter: tiles should have at least a quarter of its size.
-    const int64_t least = std::max(kMinGroup, read().channels * output().channels / channels / 4);
+    const int64_t least = std::max(kMinGroup, read().channels * output_image().channels / channels / 4);
     const auto are_enough = [&](int64_t images) {
       return p_.batch % images == 0 && images * tiles_down_ * tiles_across_ >= least * threads_;
     };
@@ -56,20 +56,20 @@ class Winograd final : public WinogradRoot {
     const int64_t fits = kPlanesBytes / (tile_.planes() * channels * static_cast<int64_t>(sizeof(float)));
     const int64_t group = std::max(least, fits) / tiles_across_;
     rows_ = std::clamp<int64_t>(group, 1, (rows + threads_ - 1) / threads_);
-    whole_ = winograd_product_of({tile_.planes(), rows_ * tiles_across_, read().channels, output().channels});
+    whole_ = winograd_product_of({tile_.planes(), rows_ * tiles_across_, read().channels, output_image().channels});
     if (const int64_t left = rows % rows_; left != 0) {
-      rest_ = winograd_product_of({tile_.planes(), left * tiles_across_, read().channels, output().channels});
+      rest_ = winograd_product_of({tile_.planes(), left * tiles_across_, read().channels, output_image().channels});
     }
     const bool fits_both = rest_ == nullptr || rest_->weights == whole_->weights;
     if (!fits_both || !may_pack_winograd_filter(whole_->weights)) {
       throw dnnl::error(dnnl_unimplemented, "a filter in a layout of its own");
     }
     filter_at_ = space_.reserve(checked(whole_->weights.get_size()));
-    offsets_at_ = space_.reserve(checked(output().channels) * sizeof(float));
+    offsets_at_ = space_.reserve(checked(output_image().channels) * sizeof(float));
     const int64_t tiles = rows_ * tiles_across_;
     const auto floats = [](int64_t count) { return checked(count) * sizeof(float); };
     slot_.reserve(floats(tile_.planes() * (winograd_plane_stride(tiles, read().channels) +
-                                           winograd_plane_stride(tiles, output().channels))));
+                                           winograd_plane_stride(tiles, output_image().channels))));
     buffer_at_ = slot_.reserve(floats(WinogradRows::buffer_size(tile_, tiles_across_)));
     scratchpad_at_ =
         slot_.reserve(checked(std::max(whole_->scratchpad_bytes, rest_ == nullptr ? 0 : rest_->scratchpad_bytes)));
@@ -106,7 +106,7 @@ class Winograd final : public WinogradRoot {
     const ThreadScope scope(1);
     const int64_t tiles = (last - first) * tiles_across_;
     const WinogradPlanes read_planes{winograd_plane_stride(tiles, read().channels), read().channels};
-    const WinogradPlanes output_planes{winograd_plane_stride(tiles, output().channels), output().channels};
+    const WinogradPlanes output_planes{winograd_plane_stride(tiles, output_image().channels), output_image().channels};
     auto* planes = reinterpret_cast<float*>(slot);
     float* products = planes + tile_.planes() * read_planes.plane_stride;
     auto* buffer = reinterpret_cast<float*>(slot + buffer_at_);
@@ -117,7 +117,7 @@ class Winograd final : public WinogradRoot {
     const std::array<void*, 4> arguments{planes, filter, products, slot + scratchpad_at_};
     product.runs->execute(arguments);
     for (int64_t row = first; row < last; ++row) {
-      write_row(row, 0, output().channels, output_planes,
+      write_row(row, 0, output_image().channels, output_planes,
                 products + (row - first) * tiles_across_ * output_planes.tile_stride, offsets, to, buffer);
     }
   }
@@ -131,7 +131,7 @@ class Winograd final : public WinogradRoot {
   std::shared_ptr<void> packed_filter() const {
     const Filter& f = p_.filter;
     const FilterKey key{tile_.planes(),  static_cast<int64_t>(p_.kind),
-                        read().channels, output().channels,
+                        read().channels, output_image().channels,
                         f.out_stride,    f.in_stride,
                         f.strides[1],    f.strides[2]};
     const std::string_view layout(reinterpret_cast<const char*>(&key), sizeof key);

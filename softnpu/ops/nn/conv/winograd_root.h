@@ -21,7 +21,7 @@ class WinogradRoot : public FusionRoot {
   void add_accesses(const void* workspace, std::vector<MemoryAccess>* to) const override;
   void compute(void* workspace, char* to, const OnReady& on_ready) const override;
   void run(char* space) const {
-    run(space, output().data, [](int64_t, int64_t) {});
+    run(space, output_image().data, [](int64_t, int64_t) {});
   }
 
  protected:
@@ -33,7 +33,7 @@ class WinogradRoot : public FusionRoot {
   virtual void run(char* space, char* to, const OnImages& output_images) const = 0;
 
   const Image& read() const { return p_.kind == ConvKind::kForward ? p_.in : p_.out; }
-  const Image& output() const { return p_.output(); }
+  const Image& output_image() const { return p_.output(); }
   int64_t tiles_per_image() const { return tiles_down_ * tiles_across_; }
   // The bias as float32, or zeros.
   void read_offsets(float* to) const;

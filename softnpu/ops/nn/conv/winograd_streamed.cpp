@@ -69,12 +69,12 @@ class StreamedWinograd final : public WinogradRoot {
     const int64_t fits = std::max<int64_t>(1, kMostPlanesBytes / planes_bytes(p_, tile_));
     const int64_t runs = (p_.batch + fits - 1) / fits;
     at_once_ = (p_.batch + runs - 1) / runs;
-    block_ = block_of(output().channels, threads_);
+    block_ = block_of(output_image().channels, threads_);
     whole_ = product_of({tile_.planes(), tiles(at_once_), read().channels, block_});
     const int64_t rest = p_.batch % at_once_;
     rest_ = rest == 0 ? whole_ : product_of({tile_.planes(), tiles(rest), read().channels, block_});
     const auto floats = [](int64_t count) { return checked(count) * sizeof(float); };
-    offsets_at_ = space_.reserve(floats(output().channels));
+    offsets_at_ = space_.reserve(floats(output_image().channels));
     planes_at_ = space_.reserve(floats(tile_.planes() * winograd_plane_stride(tiles(at_once_), read().channels)));
     filter_at_ =
         slot_.reserve(checked(std::max(whole_->product->weights.get_size(), rest_->product->weights.get_size())));
@@ -107,7 +107,7 @@ class StreamedWinograd final : public WinogradRoot {
           read_row(begin + row, read_planes, planes + row * tiles_across_ * read_planes.tile_stride, buffer);
         }
       });
-      parallel_for_slots(output().channels / block_, 1, threads_, [&](int64_t first, int64_t last, int index) {
+      parallel_for_slots(output_image().channels / block_, 1, threads_, [&](int64_t first, int64_t last, int index) {
         for (int64_t block = first; block < last; ++block) {
           run_block(block * block_, image, images, planes, slot(space, index), offsets, reinterpret_cast<float*>(to));
         }

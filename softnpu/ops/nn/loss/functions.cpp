@@ -4,7 +4,18 @@
 #include <cmath>
 #include <cstring>
 
+#include "simd/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/nn/loss/functions.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "simd/float_sums.h"
+
+HWY_BEFORE_NAMESPACE();
 namespace softnpu {
+namespace HWY_NAMESPACE {
 namespace {
 
 // PyTorch's bounds: logarithms are at least -100, divisors at least 1e-12.
@@ -12,118 +23,121 @@ constexpr double kLeastLog = -100;
 constexpr double kLeastDivisor = 1e-12;
 
 template <typename T>
-T log_up(T x) {
+HWY_INLINE T log_up(T x) {
   return std::max(std::log(x), static_cast<T>(kLeastLog));
 }
 // log(1 + exp(-x)) without overflow.
 template <typename T>
-T softplus_of_minus(T x) {
+HWY_INLINE T softplus_of_minus(T x) {
   return std::log1p(std::exp(-std::fabs(x))) + std::max(-x, T(0));
 }
 template <typename T>
-T sigmoid(T x) {
+HWY_INLINE T sigmoid(T x) {
   return 1 / (1 + std::exp(-x));
 }
 
 struct Square {
-  static auto of(auto a, auto b, const auto*) { return (a - b) * (a - b); }
+  static HWY_INLINE auto of(auto a, auto b, const auto*) { return (a - b) * (a - b); }
 };
 struct Abs {
-  static auto of(auto a, auto b, const auto*) { return std::fabs(a - b); }
+  static HWY_INLINE auto of(auto a, auto b, const auto*) { return std::fabs(a - b); }
 };
 struct Smooth {
   template <typename T>
-  static T of(T a, T b, const T* k) {
+  static HWY_INLINE T of(T a, T b, const T* k) {
     const T z = std::fabs(a - b);
-    return z < k[0] ? T(0.5) * z * z / k[0] : z - T(0.5) * k[0];
+    const T curved = T(0.5) * z * z / k[0];
+    const T straight = z - T(0.5) * k[0];
+    return z < k[0] ? curved : straight;
   }
 };
 struct Entropy {
   template <typename T>
-  static T of(T a, T b, T c, const T*) {
+  static HWY_INLINE T of(T a, T b, T c, const T*) {
     // NaN for a probability outside of [0, 1] is kept: max(NaN, x) is NaN if NaN is first.
     return ((b - 1) * std::max(std::log1p(-a), static_cast<T>(kLeastLog)) - b * log_up(a)) * c;
   }
 };
 struct LogitEntropy {
   template <typename T>
-  static T of(T a, T b, T c, T d, const T*) {
+  static HWY_INLINE T of(T a, T b, T c, T d, const T*) {
     return ((1 - b) * a + ((d - 1) * b + 1) * softplus_of_minus(a)) * c;
   }
 };
 struct Divergence {
   template <typename T>
-  static T of(T a, T b, const T*) {
+  static HWY_INLINE T of(T a, T b, const T*) {
     return b == 0 ? T(0) : b * (std::log(b) - a);
   }
 };
 struct LogDivergence {
-  static auto of(auto a, auto b, const auto*) { return std::exp(b) * (b - a); }
+  static HWY_INLINE auto of(auto a, auto b, const auto*) { return std::exp(b) * (b - a); }
 };
 struct SoftMargin {
-  static auto of(auto a, auto b, const auto*) { return softplus_of_minus(a * b); }
+  static HWY_INLINE auto of(auto a, auto b, const auto*) { return softplus_of_minus(a * b); }
 };
 
 struct SquareBackward {
   template <typename T>
-  static T of(T a, T b, T c, const T* k) {
+  static HWY_INLINE T of(T a, T b, T c, const T* k) {
     return k[0] * 2 * (b - c) * a;
   }
 };
 struct AbsBackward {
   template <typename T>
-  static T of(T a, T b, T c, const T* k) {
+  static HWY_INLINE T of(T a, T b, T c, const T* k) {
     const T x = b - c;
-    return x != x ? x : k[0] * a * static_cast<T>((x > 0) - (x < 0));
+    const T size = k[0] * a;
+    return x > 0 ? size : (x < 0 ? -size : (x == 0 ? T(0) * size : x));
   }
 };
 struct SmoothBackward {
   template <typename T>
-  static T of(T a, T b, T c, const T* k) {
+  static HWY_INLINE T of(T a, T b, T c, const T* k) {
     const T x = b - c;
-    if (x <= -k[1]) return -k[0] * a;
-    return x >= k[1] ? k[0] * a : k[0] * x * a / k[1];
+    const T curved = k[0] * x * a / k[1];
+    return x <= -k[1] ? -k[0] * a : (x >= k[1] ? k[0] * a : curved);
   }
 };
 struct EntropyBackward {
   template <typename T>
-  static T of(T a, T b, T c, T d, const T* k) {
+  static HWY_INLINE T of(T a, T b, T c, T d, const T* k) {
     return k[0] * a * d * (b - c) / std::max((1 - b) * b, static_cast<T>(kLeastDivisor));
   }
 };
 struct LogitEntropyBackward {
   template <typename T>
-  static T of(T a, T b, T c, T d, T e, const T* k) {
+  static HWY_INLINE T of(T a, T b, T c, T d, T e, const T* k) {
     return k[0] * a * d * ((e * c + 1 - c) * sigmoid(b) - e * c);
   }
 };
 struct DivergenceBackward {
   template <typename T>
-  static T of(T a, T, T c, const T* k) {
+  static HWY_INLINE T of(T a, T, T c, const T* k) {
     return c > 0 ? -k[0] * c * a : T(0);
   }
 };
 struct LogDivergenceBackward {
   template <typename T>
-  static T of(T a, T, T c, const T* k) {
+  static HWY_INLINE T of(T a, T, T c, const T* k) {
     return -k[0] * std::exp(c) * a;
   }
 };
 struct DivergenceTargetBackward {
   template <typename T>
-  static T of(T a, T b, T c, const T* k) {
+  static HWY_INLINE T of(T a, T b, T c, const T* k) {
     return c > 0 ? k[0] * a * (std::log(c) + 1 - b) : T(0);
   }
 };
 struct LogDivergenceTargetBackward {
   template <typename T>
-  static T of(T a, T b, T c, const T* k) {
+  static HWY_INLINE T of(T a, T b, T c, const T* k) {
     return k[0] * a * std::exp(c) * (c - b + 1);
   }
 };
 struct SoftMarginBackward {
   template <typename T>
-  static T of(T a, T b, T c, const T* k) {
+  static HWY_INLINE T of(T a, T b, T c, const T* k) {
     return -k[0] * c * a * sigmoid(-c * b);
   }
 };
@@ -131,23 +145,57 @@ struct SoftMarginBackward {
 // The result may be in an input's memory, element for element: iterations are independent.
 template <typename F, typename T>
 void map(void* out, const void* const* in, size_t count, const void* constants) {
-  const auto at = [&](size_t i) { return static_cast<const T*>(in[i]); };
   // A copy, which no result overwrites.
   T k[4];
   std::memcpy(k, constants, sizeof k);
   auto* y = static_cast<T*>(out);
+  const auto* a = static_cast<const T*>(in[0]);
+  const auto* b = static_cast<const T*>(in[1]);
+  if constexpr (requires(T x) { F::of(x, x, k); }) {
 #pragma GCC ivdep
-  for (size_t i = 0; i < count; ++i) {
-    if constexpr (requires(T x) { F::of(x, x, k); }) {
-      y[i] = F::of(at(0)[i], at(1)[i], k);
-    } else if constexpr (requires(T x) { F::of(x, x, x, k); }) {
-      y[i] = F::of(at(0)[i], at(1)[i], at(2)[i], k);
-    } else if constexpr (requires(T x) { F::of(x, x, x, x, k); }) {
-      y[i] = F::of(at(0)[i], at(1)[i], at(2)[i], at(3)[i], k);
+    for (size_t i = 0; i < count; ++i) y[i] = F::of(a[i], b[i], k);
+  } else {
+    const auto* c = static_cast<const T*>(in[2]);
+    if constexpr (requires(T x) { F::of(x, x, x, k); }) {
+#pragma GCC ivdep
+      for (size_t i = 0; i < count; ++i) y[i] = F::of(a[i], b[i], c[i], k);
     } else {
-      y[i] = F::of(at(0)[i], at(1)[i], at(2)[i], at(3)[i], at(4)[i], k);
+      const auto* e = static_cast<const T*>(in[3]);
+      if constexpr (requires(T x) { F::of(x, x, x, x, k); }) {
+#pragma GCC ivdep
+        for (size_t i = 0; i < count; ++i) y[i] = F::of(a[i], b[i], c[i], e[i], k);
+      } else {
+        const auto* f = static_cast<const T*>(in[4]);
+#pragma GCC ivdep
+        for (size_t i = 0; i < count; ++i) y[i] = F::of(a[i], b[i], c[i], e[i], f[i], k);
+      }
     }
   }
+}
+
+double total32(const void* values, size_t count) {
+  const auto* v = static_cast<const float*>(values);
+  double sum = 0;
+  size_t i = sum_trusted_eights(
+      count, [v](auto d, size_t at) HWY_ATTR { return hn::LoadU(d, v + at); }, &is_sum_exact_enough, &sum);
+  for (; i < count; ++i) sum += static_cast<double>(v[i]);
+  return sum;
+}
+
+double total64(const void* values, size_t count) {
+  const auto* v = static_cast<const double*>(values);
+  const hn::ScalableTag<double> d;
+  const size_t n = hn::Lanes(d);
+  auto first = hn::Zero(d);
+  auto second = hn::Zero(d);
+  size_t i = 0;
+  for (; i + 2 * n <= count; i += 2 * n) {
+    first = hn::Add(first, hn::LoadU(d, v + i));
+    second = hn::Add(second, hn::LoadU(d, v + i + n));
+  }
+  double sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(first, second)));
+  for (; i < count; ++i) sum += v[i];
+  return sum;
 }
 
 template <typename F>
@@ -156,9 +204,7 @@ MapKernel kernel_of(ComputeType compute_type) {
   return compute_type == ComputeType::kF64 ? &map<F, double> : nullptr;
 }
 
-}  // namespace
-
-MapKernel loss_kernel(LossOp op, ComputeType compute_type) {
+MapKernel kernel_for(LossOp op, ComputeType compute_type) {
   switch (op) {
     case LossOp::kSquare: return kernel_of<Square>(compute_type);
     case LossOp::kAbs: return kernel_of<Abs>(compute_type);
@@ -182,4 +228,31 @@ MapKernel loss_kernel(LossOp op, ComputeType compute_type) {
   return nullptr;
 }
 
+TotalKernel total_for(ComputeType compute_type) { return compute_type == ComputeType::kF64 ? &total64 : &total32; }
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
 }  // namespace softnpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace softnpu {
+namespace {
+
+HWY_EXPORT(kernel_for);
+HWY_EXPORT(total_for);
+
+}  // namespace
+
+MapKernel loss_kernel(LossOp op, ComputeType compute_type) {
+  limit_simd_targets();
+  return HWY_DYNAMIC_DISPATCH(kernel_for)(op, compute_type);
+}
+
+TotalKernel total_kernel(ComputeType compute_type) {
+  limit_simd_targets();
+  return HWY_DYNAMIC_DISPATCH(total_for)(compute_type);
+}
+
+}  // namespace softnpu
+#endif

@@ -31,4 +31,9 @@ enum class LossOp : uint8_t {
 // Null if `compute_type` is not floating point.
 MapKernel loss_kernel(LossOp op, ComputeType compute_type);
 
+// The sum of `count` contiguous values, in float64.
+using TotalKernel = double (*)(const void* values, size_t count);
+// For values of a floating-point compute type.
+TotalKernel total_kernel(ComputeType compute_type);
+
 }  // namespace softnpu

@@ -9,6 +9,7 @@
 #include "ops/core/describe.h"
 #include "ops/core/iterate/space.h"
 #include "ops/core/tensor_memory.h"
+#include "ops/nn/loss/functions.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
@@ -28,6 +29,7 @@ class MapSumTask {
       : mapping_(mapping), space_(std::move(space)), out_(out) {
     is_double_ = compute_type_of(mapping.dtype) == ComputeType::kF64;
     compute_bytes_ = is_double_ ? sizeof(double) : sizeof(float);
+    total_ = total_kernel(compute_type_of(mapping.dtype));
     writer_ = ElementWriter(ACL_DOUBLE, out_dtype);
     divisor_ = mean ? static_cast<double>(space_.count()) : 1;
     size_t operand = 0;
@@ -39,6 +41,9 @@ class MapSumTask {
       } else {
         input.operand = operand++;
         input.reader = ElementReader(space_.operand(input.operand).dtype, mapping.dtype);
+        const Operand& read = space_.operand(input.operand);
+        const bool is_direct = input.reader.is_direct() && !read.is_constant;
+        if (is_direct && space_.is_contiguous(input.operand)) input.memory = read.data;
       }
     }
     const double cost = kFlopsPerElement * mapping.cost * static_cast<double>(space_.count());
@@ -68,6 +73,7 @@ class MapSumTask {
     size_t operand = 0;
     double value = 0;
     bool is_scalar = false;
+    const char* memory = nullptr;  // the elements, if they are contiguous and in the compute type
   };
 
   int64_t pieces() const { return (space_.count() + kChunk - 1) / kChunk; }
@@ -88,11 +94,15 @@ class MapSumTask {
     for (int64_t at = first; at < last; at += kTile) {
       const int64_t here = std::min(kTile, last - at);
       for (size_t k = 0; k < count_; ++k) {
-        if (!inputs_[k].is_scalar) gather(inputs_[k], at, here, tiles[k]);
+        const Input& input = inputs_[k];
+        if (input.memory != nullptr) {
+          in[k] = input.memory + static_cast<size_t>(at) * compute_bytes_;
+        } else if (!input.is_scalar) {
+          gather(input, at, here, tiles[k]);
+        }
       }
       mapping_.kernel(tiles[count_], in, static_cast<size_t>(here), mapping_.constants.data());
-      sum += is_double_ ? total(reinterpret_cast<const double*>(tiles[count_]), here)
-                        : total(reinterpret_cast<const float*>(tiles[count_]), here);
+      sum += total_(tiles[count_], static_cast<size_t>(here));
     }
     return sum;
   }
@@ -104,17 +114,6 @@ class MapSumTask {
     });
   }
 
-  template <typename T>
-  static double total(const T* values, int64_t count) {
-    double lane[8] = {};
-    int64_t i = 0;
-    for (; i + 8 <= count; i += 8) {
-      for (int64_t j = 0; j < 8; ++j) lane[j] += static_cast<double>(values[i + j]);
-    }
-    for (; i < count; ++i) lane[0] += static_cast<double>(values[i]);
-    return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
-  }
-
   Mapping mapping_;
   Space space_;
   std::array<Input, kMostInputs> inputs_{};
@@ -124,6 +123,7 @@ class MapSumTask {
   double divisor_ = 1;
   size_t compute_bytes_ = 0;
   bool is_double_ = false;
+  TotalKernel total_ = nullptr;
   double work_ = 0;
   int threads_ = 1;
 };

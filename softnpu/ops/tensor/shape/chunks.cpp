@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kMostCopies = 1 << 16;
 
-View source(const View& from, size_t dim, const Piece& chunk) {
+View source(const View& from, size_t dim, const Chunk& chunk) {
   if (chunk.step == 1) return from.narrow(dim, chunk.from, chunk.count);
   if (chunk.step == 0) return from.narrow(dim, chunk.from, 1).repeat(dim, chunk.count);
   return from.narrow(dim, chunk.from - chunk.count + 1, chunk.count).flip(dim);
@@ -18,7 +18,7 @@ View source(const View& from, size_t dim, const Piece& chunk) {
 void add(const View& to, const View& from, std::span<const PiecesOf> dims, const aclScalar* outside, CopyList* list) {
   if (dims.empty()) return list->add(to, from);
   const PiecesOf& first = dims.front();
-  for (const Piece& chunk : first.pieces) {
+  for (const Chunk& chunk : first.pieces) {
     if (chunk.count <= 0) continue;
     const View part = to.narrow(first.dim, chunk.to, chunk.count);
     if (chunk.is_outside) {

@@ -8,7 +8,7 @@
 namespace softnpu {
 
 // `count` indices of the result from `to` on: those of the source from `from` on, in steps of 1, -1 or 0.
-struct Piece {
+struct Chunk {
   int64_t to;
   int64_t from;
   int64_t count;
@@ -19,7 +19,7 @@ struct Piece {
 // The pieces of one dimension.
 struct PiecesOf {
   size_t dim;
-  std::vector<Piece> pieces;
+  std::vector<Chunk> pieces;
 };
 
 // Appends a copy for each combination of pieces; dimensions not in `dims` are copied whole. `outside` fills the pieces

@@ -13,7 +13,7 @@ namespace softnpu {
 namespace {
 
 // Adds a piece, clipped to the result's [0, size).
-void add_chunk(Piece chunk, int64_t size, std::vector<Piece>* out) {
+void add_chunk(Chunk chunk, int64_t size, std::vector<Chunk>* out) {
   const int64_t before = std::max<int64_t>(0, -chunk.to);
   chunk.to += before;
   chunk.from += before * chunk.step;
@@ -22,10 +22,10 @@ void add_chunk(Piece chunk, int64_t size, std::vector<Piece>* out) {
 }
 
 // The source itself, in the middle.
-Piece middle(const Padding& padding) { return {padding.before, 0, padding.size, 1}; }
+Chunk middle(const Padding& padding) { return {padding.before, 0, padding.size, 1}; }
 
-std::vector<Piece> pieces_of(PadMode mode, const Padding& padding) {
-  std::vector<Piece> pieces;
+std::vector<Chunk> pieces_of(PadMode mode, const Padding& padding) {
+  std::vector<Chunk> pieces;
   const int64_t n = padding.size;
   const int64_t size = padding.padded();
   const int64_t step = mode == PadMode::kReflect ? -1 : 0;
@@ -94,7 +94,7 @@ Status constant_pad(const aclTensor& self, const aclIntArray& padding, const acl
   for (const Padding& of : paddings) {
     const int64_t size = of.padded();
     sizes[of.dim] = size;
-    std::vector<Piece> pieces;
+    std::vector<Chunk> pieces;
     add_chunk({0, 0, of.before, 0, true}, size, &pieces);
     add_chunk(middle(of), size, &pieces);
     add_chunk({of.before + of.size, 0, of.after, 0, true}, size, &pieces);
