@@ -1,4 +1,4 @@
-"""Replays of captured graphs, and what they are held against."""
+"""Replays of captured graphs, and what they are compared with."""
 
 from collections.abc import Callable
 

@@ -26,7 +26,7 @@ def restrict_threads() -> None:
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison: work on npu, and what it is held against, by default the same work on the CPU."""
+    """One comparison: work on npu, and what it is compared with, by default the same work on the CPU."""
 
     name: str
     npu: Callable[[], object]

@@ -22,7 +22,7 @@ class Outcome:
 
     name: str
     check: str  # which has to report the bug
-    is_bug: bool  # else the mended twin
+    is_bug: bool  # else the fixed twin
     found: tuple[str, ...]  # the checks that reported
 
 
@@ -32,7 +32,7 @@ class Recall:
 
     bugs: int = 0
     reported: int = 0
-    mended: int = 0
+    fixed: int = 0
     alarms: int = 0
 
 
@@ -55,7 +55,7 @@ def recall(outcomes: Iterable[Outcome]) -> dict[str, Recall]:
             row.bugs += 1
             row.reported += outcome.check in outcome.found
         else:
-            row.mended += 1
+            row.fixed += 1
             row.alarms += bool(outcome.found)
     return counts
 
@@ -84,13 +84,13 @@ def measure() -> list[Measured]:
     ]
     table = Table(title=f"labelled kernels, each in {len(_SCHEDULES)} schedules")
     table.add_column("check")
-    for column in ("bugs", "reported", "recall", "mended twins", "alarms"):
+    for column in ("bugs", "reported", "recall", "fixed twins", "alarms"):
         table.add_column(column, justify="right")
     for check, row in recall(outcomes).items():
-        bugs, mended = (n // len(_SCHEDULES) for n in (row.bugs, row.mended))
+        bugs, fixed = (n // len(_SCHEDULES) for n in (row.bugs, row.fixed))
         share = f"{row.reported / row.bugs:.0%}"
         table.add_row(
-            check, str(bugs), f"{row.reported} of {row.bugs}", share, str(mended), str(row.alarms)
+            check, str(bugs), f"{row.reported} of {row.bugs}", share, str(fixed), str(row.alarms)
         )
     Console(width=140).print(table)
 

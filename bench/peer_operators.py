@@ -1,4 +1,4 @@
-"""What stands between a decoder's products, held against inductor, which makes one kernel of each."""
+"""What stands between a decoder's products, compared with inductor, which makes one kernel of each."""
 
 from collections.abc import Callable
 

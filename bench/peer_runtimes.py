@@ -1,4 +1,4 @@
-"""The runtimes that npu is held against: each makes a function of a network."""
+"""The runtimes that npu is compared with: each makes a function of a network."""
 
 import copy
 import tempfile

@@ -33,7 +33,7 @@ RUNTIME = Path(__file__).resolve().parents[1] / "build" / "bench" / "bench_runti
 def runtime() -> list[Measured]:
     """The runtime against the plainest means of the host, without torch (bench/runtime.cpp)."""
     table = Table(
-        title="runtime: medians of 21 interleaved rounds; in brackets what it is held against"
+        title="runtime: medians of 21 interleaved rounds; in brackets what it is compared with"
     )
     table.add_column("work")
     for column in ("npu ns", "host ns", "npu / host"):
@@ -254,11 +254,11 @@ def sizes() -> list[Measured]:
     return measure()
 
 
-def seeds() -> list[Measured]:
+def articles() -> list[Measured]:
     """The comparisons that the project began with."""
-    from seeds import rows
+    from article_examples import rows
 
-    return compare("seeds", rows(), rounds=7)
+    return compare("articles", rows(), rounds=7)
 
 
 def precision() -> list[Measured]:
@@ -358,7 +358,7 @@ SUITES: dict[str, Callable[[], list[Measured]]] = {
     "collectives": collectives,
     "compile": compiled,
     "sizes": sizes,
-    "seeds": seeds,
+    "articles": articles,
     "memory": memory,
     "neighbours": neighbours,
     "precision": precision,

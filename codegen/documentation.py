@@ -59,7 +59,7 @@ def read_documentation(nodes: dict[str, yaml.Node], fail: Fail) -> Documentation
     if "args" in nodes:
         for name, value in pairs(nodes["args"], "args", DOCUMENTATION["args"], fail):
             if name in dict(arguments):
-                raise fail(value, f"'{name}' stands twice under 'args'")
+                raise fail(value, f"'{name}' is defined twice under 'args'")
             arguments.append((name, _described(value, name, fail)))
     returns = _list(nodes["returns"], "returns", fail) if "returns" in nodes else []
     return Documentation(

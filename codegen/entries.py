@@ -166,7 +166,7 @@ def keys_of(
         if key.value not in known:
             raise fail(key, f"unknown key '{key.value}' of an entry: there are {', '.join(known)}")
         if key.value in nodes:
-            raise fail(key, f"key '{key.value}' stands twice in this entry")
+            raise fail(key, f"key '{key.value}' is defined twice in this entry")
         nodes[key.value] = value
     for key in needed:
         if key not in nodes:

@@ -48,7 +48,7 @@ def mapping(path: Path, keys: Sequence[str]) -> dict[str, yaml.Node]:
                 f"{path}:{line}: unknown key '{key.value}': there are {', '.join(keys)}"
             )
         if key.value in found:
-            raise ParseError(f"{path}:{line}: key '{key.value}' stands twice")
+            raise ParseError(f"{path}:{line}: key '{key.value}' is defined twice")
         found[key.value] = value
     return found
 
@@ -65,7 +65,7 @@ def _families(path: Path, node: yaml.Node | None) -> Iterator[Path]:
     for item in node.value:
         at, name = item.start_mark.line + 1, str(item.value)
         if name in listed:
-            raise ParseError(f"{path}:{at}: '{name}' stands twice under 'families'")
+            raise ParseError(f"{path}:{at}: '{name}' is defined twice under 'families'")
         listed.add(name)
         if not (folder / f"{name}.yaml").is_file():
             raise ParseError(f"{path}:{at}: there is no file {FOLDER}/{name}.yaml")

@@ -51,7 +51,7 @@ def _names(path: Path, key: str, node: yaml.Node | None, known: set[str]) -> Ite
                 f"{path}:{line}: torch has no operator 'aten::{item.value}' (overloads are written 'add.out')"
             )
         if item.value in seen:
-            raise ParseError(f"{path}:{line}: '{item.value}' stands twice under '{key}'")
+            raise ParseError(f"{path}:{line}: '{item.value}' is defined twice under '{key}'")
         seen.add(item.value)
         yield item.value
 

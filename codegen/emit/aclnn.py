@@ -158,7 +158,7 @@ def _member(operator: AclnnOperator, member: Member) -> str:
         text += f"  if (run({', '.join(inputs)})) return self;\n"
     else:
         given = ("self",) if member.variant is Variant.INPLACE else member.outputs
-        kind = {Variant.INPLACE: "Form::kInPlace", Variant.OUT: "Form::kOut"}.get(member.variant)
+        kind = {Variant.INPLACE: "Variant::kInPlace", Variant.OUT: "Variant::kOut"}.get(member.variant)
         created = "" if kind is None else f"({', '.join((kind, *given))})"
         if kind is None:
             result = "results.take()"

@@ -42,7 +42,7 @@ def text_of(operators):
         ("  add.out: aclnnAdd\n", 4, "'official' takes a list of entries"),
         ("  - add.out\n", 4, "an entry of 'official' is '- func: add.out'"),
         (ADD + "    shape: self\n", 6, f"unknown key 'shape' of an entry: there are {', '.join(KEYS)}"),
-        (ADD + "    exec: aclnnAdds\n", 6, "key 'exec' stands twice in this entry"),
+        (ADD + "    exec: aclnnAdds\n", 6, "key 'exec' is defined twice in this entry"),
         ("  - func: add.out\n", 4, "the key 'exec' of an entry is missing"),
         ("  - exec: aclnnAdd\n", 4, "the key 'func' of an entry is missing"),
         (ADD + ADD, 6, "'add.out' has an entry already, in line 4"),

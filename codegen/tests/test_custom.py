@@ -53,7 +53,7 @@ def resolve(tmp_path):
         ("  npu_gate: aclnnGate\n", 4, "'custom' takes a list of entries, '- func:' with a schema"),
         ("  - npu_gate\n", 4, "an entry of 'custom' is '- func:' with a schema"),
         (GATED + "    shape: self\n", 8, f"unknown key 'shape' of an entry: there are {', '.join(KEYS)}"),
-        (GATED + "    doc: x\n", 8, "key 'doc' stands twice in this entry"),
+        (GATED + "    doc: x\n", 8, "key 'doc' is defined twice in this entry"),
         ("  - doc: x\n", 4, "the key 'func' of an entry is missing"),
         ("  - func: npu_x(Tensor self) -> Tensor\n", 4, "the key 'doc' of an entry is missing"),
         (GATED + GATED, 8, "'npu_gate' has an entry already, in line 4"),

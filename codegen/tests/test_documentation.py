@@ -44,7 +44,7 @@ def resolve(tmp_path):
         ("    args: [self]\n", 9, "'npu_gate': 'args' takes {argument: meaning}"),
         ("    args: {self: x, dim: x, axis: x}\n", 4, "'args' of 'npu_gate' names 'axis': there are self, dim"),
         ("    args: {self: x}\n", 4, "'args' of 'npu_gate' leaves out 'dim'"),
-        ("    args: {self: x, dim: x, self: y}\n", 9, "'npu_gate': 'self' stands twice under 'args'"),
+        ("    args: {self: x, dim: x, self: y}\n", 9, "'npu_gate': 'self' is defined twice under 'args'"),
         ("    args: {self: {meaning: x, size: y}, dim: x}\n", 9, "'npu_gate': unknown key 'size' under 'self': there are meaning, shape, dtypes"),
         ("    args: {self: {shape: x}, dim: x}\n", 9, "'npu_gate': the key 'meaning' under 'self' is missing"),
         ("    args: {self: [x], dim: x}\n", 9, "'npu_gate': 'self' takes text"),

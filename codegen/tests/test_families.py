@@ -47,7 +47,7 @@ def test_families_are_read_in_the_order_of_the_index(written):
     [
         ({"a": f"official:\n{ADD}"}, ["a", "b"], "f.yaml:5: there is no file native_functions/b.yaml"),
         ({"a": "", "b": ""}, ["a"], "f.yaml:4: 'families' leaves out native_functions/b.yaml"),
-        ({"a": ""}, ["a", "a"], "f.yaml:5: 'a' stands twice under 'families'"),
+        ({"a": ""}, ["a", "a"], "f.yaml:5: 'a' is defined twice under 'families'"),
         ({"a": "supported:\n  - view\n"}, None, "a.yaml:1: unknown key 'supported': there are official, custom"),
         ({"a": "- func\n"}, None, "a.yaml:1: expected keys such as official, custom at the top"),
         ({"a": "official: [\n"}, None, "a.yaml:2: "),

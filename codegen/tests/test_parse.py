@@ -29,7 +29,7 @@ def read(tmp_path, functions):
         ("supported: [", 1, "while parsing|expected|did not find"),
         ("- mm.out\n", 1, "expected keys such as backend"),
         (GOOD + "suported:\n  - mm.out\n", 3, "unknown key 'suported': there are backend"),
-        (GOOD + "backend: CPU\n", 3, "key 'backend' stands twice"),
+        (GOOD + "backend: CPU\n", 3, "key 'backend' is defined twice"),
         ("cpp_namespace: x\n", 1, "the key 'backend' is missing"),
         (GOOD + "boxed: mm.out\n", 3, "takes a list of operators"),
         (
@@ -37,7 +37,7 @@ def read(tmp_path, functions):
             5,
             "torch has no operator 'aten::mm.outt'",
         ),
-        (GOOD + "boxed:\n  - mm\n  - mm\n", 5, "'mm' stands twice under 'boxed'"),
+        (GOOD + "boxed:\n  - mm\n  - mm\n", 5, "'mm' is defined twice under 'boxed'"),
         (GOOD + "supported:\n  - mm\nboxed:\n  - mm\n", 1, "'mm' is written by hand"),
         (GOOD + "symint:\n  - rms_norm\n", 4, "'rms_norm' under 'symint' is not written by hand"),
         (

@@ -10,7 +10,7 @@ Status too_many(uint64_t count) {
 }
 
 // Offsets in device memory are below this, so that sums of two do not wrap.
-constexpr uint64_t kMostBytes = uint64_t{1} << 62;
+constexpr uint64_t kMaxBytes = uint64_t{1} << 62;
 
 }  // namespace
 
@@ -31,7 +31,7 @@ Status check_root(const Communicator& comm, const char* role, uint32_t root) {
 
 Status bytes_for(HcclDataType type, uint64_t count, uint64_t parts, uint64_t* out) {
   SOFTNPU_RETURN_IF_ERROR(check_type(type));
-  if (count > kMostBytes / size_of(type) / parts) return too_many(count);
+  if (count > kMaxBytes / size_of(type) / parts) return too_many(count);
   *out = count * size_of(type) * parts;
   return Status::ok();
 }
@@ -48,7 +48,7 @@ Status read_parts(const Communicator& comm, const char* role, const void* counts
   out->displacements.assign(first_displacement, first_displacement + comm.size());
   *bytes = 0;
   for (uint32_t rank = 0; rank < comm.size(); ++rank) {
-    const uint64_t most = kMostBytes / size_of(type);
+    const uint64_t most = kMaxBytes / size_of(type);
     const uint64_t count = out->counts[rank];
     if (count == 0) continue;
     if (count > most || out->displacements[rank] > most - count) return too_many(count);

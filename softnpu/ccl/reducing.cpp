@@ -52,10 +52,10 @@ class AllReduce final : public Reducing {
   // ranks: the call tells it, whatever is in place.
   uint64_t chunk_count() const {
     constexpr uint64_t kChunkBytes = uint64_t{4} << 20;
-    constexpr uint64_t kMostChunks = kRounds / 4;
+    constexpr uint64_t kMaxChunks = kRounds / 4;
     const uint64_t bytes = call().count * element();
     if (bytes < static_cast<uint64_t>(kNonTemporalBytes) / size()) return 1;
-    return std::clamp<uint64_t>(bytes / kChunkBytes, 1, kMostChunks);
+    return std::clamp<uint64_t>(bytes / kChunkBytes, 1, kMaxChunks);
   }
 
   // The elements of a chunk that a rank reduces: whole cache lines.

@@ -17,12 +17,12 @@ using softnpu::text;
 namespace {
 
 // The limit for arrays of arguments: a larger size is a caller's error, such as a negative number.
-constexpr uint64_t kMostValues = uint64_t{1} << 31;
+constexpr uint64_t kMaxValues = uint64_t{1} << 31;
 
 template <typename T>
 Status check_values(const T* values, uint64_t size) {
-  if (size > kMostValues) {
-    return {ACLNN_ERR_PARAM_INVALID, text("a size of ", size, "; at most ", kMostValues, " values are taken")};
+  if (size > kMaxValues) {
+    return {ACLNN_ERR_PARAM_INVALID, text("a size of ", size, "; at most ", kMaxValues, " values are taken")};
   }
   return size == 0 ? Status::ok() : not_null(values, "value");
 }

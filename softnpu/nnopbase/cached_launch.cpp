@@ -22,9 +22,9 @@ using softnpu::text;
 
 namespace {
 
-constexpr size_t kMostTensors = 16;
+constexpr size_t kMaxTensors = 16;
 
-using Kernels = std::array<void*, kMostTensors>;
+using Kernels = std::array<void*, kMaxTensors>;
 
 }  // namespace
 
@@ -107,7 +107,7 @@ Status cache_executor(const aclOpExecutor* executor, const void* const* tensors,
                       softnpuCachedLaunch** cached, const Make& make) {
   SOFTNPU_RETURN_IF_ERROR(softnpu::require(cached, "cached"));
   *cached = nullptr;
-  if (count > kMostTensors) return Status::ok();
+  if (count > kMaxTensors) return Status::ok();
   SOFTNPU_RETURN_IF_ERROR(softnpu::require(tensors, "tensors"));
   SOFTNPU_RETURN_IF_ERROR(softnpu::require(bytes, "bytes"));
   Planned* planned = executors().claim(softnpu::name_of(executor));

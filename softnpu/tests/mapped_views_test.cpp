@@ -17,8 +17,8 @@
 
 namespace {
 
-constexpr size_t kMostElements = 2'000'000;  // per buffer
-constexpr int64_t kMostResults = 40'000;
+constexpr size_t kMaxElements = 2'000'000;  // per buffer
+constexpr int64_t kMaxResults = 40'000;
 
 using Sizes = std::vector<int64_t>;
 
@@ -86,7 +86,7 @@ class MappedViewsTest : public AclTest {
   void SetUp() override {
     AclTest::SetUp();
     for (Operand& operand : operands_) {
-      ASSERT_EQ(aclrtMalloc(&operand.device, kMostElements * sizeof(float), ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+      ASSERT_EQ(aclrtMalloc(&operand.device, kMaxElements * sizeof(float), ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
     }
   }
   void TearDown() override {
@@ -103,7 +103,7 @@ class MappedViewsTest : public AclTest {
     int64_t count = 1;
     for (int64_t rank = draw(1, 4); rank > 0; --rank) {
       int64_t size = kSizes[draw(0, std::size(kSizes) - 1)];
-      if (count * size > kMostResults) size = 2;
+      if (count * size > kMaxResults) size = 2;
       sizes.push_back(size);
       count *= size;
     }
@@ -142,7 +142,7 @@ class MappedViewsTest : public AclTest {
 
   void fill(Operand* operand) {
     operand->host.resize(static_cast<size_t>(operand->layout.extent() + 3) * operand->size());
-    ASSERT_LE(operand->host.size(), kMostElements * sizeof(float));
+    ASSERT_LE(operand->host.size(), kMaxElements * sizeof(float));
     for (size_t i = 0; i < operand->host.size(); i += operand->size()) {
       from_float(operand->dtype, static_cast<float>(draw(-5, 5)), operand->host.data() + i);
     }

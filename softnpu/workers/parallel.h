@@ -26,7 +26,7 @@ inline int threads_for(double work) {
 // own piece.
 class ChunkRanges {
  public:
-  [[gnu::noinline]] ChunkRanges(int64_t pieces, int slots) : pieces_(pieces), ranges_(std::min(slots, kMostRanges)) {
+  [[gnu::noinline]] ChunkRanges(int64_t pieces, int slots) : pieces_(pieces), ranges_(std::min(slots, kMaxRanges)) {
     for (int i = 0; i < ranges_; ++i) next_of(i).store(begin(i), std::memory_order_relaxed);
   }
 
@@ -41,7 +41,7 @@ class ChunkRanges {
   }
 
  private:
-  static constexpr int kMostRanges = 16;
+  static constexpr int kMaxRanges = 16;
   struct alignas(64) Cursor {
     std::atomic<int64_t> next;
   };
@@ -51,7 +51,7 @@ class ChunkRanges {
 
   const int64_t pieces_;
   const int ranges_;
-  std::array<Cursor, kMostRanges> cursors_;
+  std::array<Cursor, kMaxRanges> cursors_;
 };
 
 // Calls body(first, last, slot) once for each piece of `grain` elements of [0, count), on up to `threads` threads.

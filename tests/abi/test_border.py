@@ -118,7 +118,7 @@ def sources() -> dict[Path, Source]:
             "op_compiler",
             "nnopbase",
             "ccl",
-            "companions",
+            "client_libraries",
             "monitor",
             "prof",
         )

@@ -28,7 +28,7 @@ SUITES = {
     "collectives": "HCCL between 2 and 4 processes against Gloo on the CPU; by name only",
     "compile": "torch.compile on npu against npu eager and against torch.compile on the CPU; by name only",
     "sizes": "every operator with an aclnn entry, 1,000 to 10,000,000 elements; by name only",
-    "seeds": "fused convolution, sepia, rotary embedding, SwiGLU, RMSNorm",
+    "articles": "fused convolution, sepia, rotary embedding, SwiGLU, RMSNorm",
     "memory": "peak memory of ResNet-50",
     "neighbours": "the same work beside busy processes",
     "precision": "what products and convolutions lose, in place of times",

@@ -35,7 +35,7 @@ ONCE = (
     "tests/modules",
     "tests/opinfo/test_variants.py",
     "tests/schemas",
-    "tests/seeds",
+    "tests/article_examples",
     "tests/versions",
 )
 

@@ -77,11 +77,11 @@ class _Conv:
         bfloat16, with an error below 2^-15 of each term. Large shapes take what is measured to be fastest, float32
         among it; ``torch.use_deterministic_algorithms(True)`` and ``SOFTNPU_TUNE=0`` select by a fixed rule.
         """
-        return bool(state.native().conv_allows_reduced_precision())
+        return bool(state.native().conv_allow_hf32())
 
     @allow_hf32.setter
     def allow_hf32(self, value: bool) -> None:
-        state.native().set_conv_allows_less(_checked_permission(value))
+        state.native().set_conv_allow_hf32(_checked_permission(value))
 
 
 class _Config:

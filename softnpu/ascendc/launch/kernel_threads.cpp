@@ -56,7 +56,7 @@ void KernelThreads::remove(const Sleeper* self) {
 
 KernelThreads::Ticket KernelThreads::take(Sleeper* self) {
   constexpr std::chrono::seconds kKeep(5);
-  constexpr int kMostWoken = 2;
+  constexpr int kMaxWoken = 2;
   // A thread of the device is often about to post the next launch.
   spin_until([this] { return waiting_.load(std::memory_order_acquire) > 0; });
   std::unique_lock lock(mutex_);
@@ -78,7 +78,7 @@ KernelThreads::Ticket KernelThreads::take(Sleeper* self) {
   Ticket ticket = std::move(tickets_.front());
   tickets_.pop_front();
   waiting_.store(static_cast<uint32_t>(tickets_.size()), std::memory_order_release);
-  for (int i = 0; i < kMostWoken && awake() < tickets_.size(); ++i) wake_one(true);
+  for (int i = 0; i < kMaxWoken && awake() < tickets_.size(); ++i) wake_one(true);
   return ticket;
 }
 

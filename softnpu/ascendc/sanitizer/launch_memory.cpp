@@ -10,7 +10,7 @@ namespace softnpu::kernel::check {
 namespace {
 
 // Lists of pointers are looked for in this much of each tensor.
-constexpr uint64_t kMostFollowed = uint64_t{1} << 20;
+constexpr uint64_t kMaxFollowed = uint64_t{1} << 20;
 
 uint64_t address_of(const softnpuBlock& block) { return reinterpret_cast<uint64_t>(block.address); }
 
@@ -106,7 +106,7 @@ void LaunchMemory::follow_all(std::vector<Range> ranges, std::set<uint64_t>* giv
   for (size_t i = 0; i < ranges.size(); ++i) {
     const Range range = ranges[i];
     if (!seen.insert(range.begin).second) continue;
-    const uint64_t bytes = std::min(range.end - range.begin, kMostFollowed);
+    const uint64_t bytes = std::min(range.end - range.begin, kMaxFollowed);
     void* kernel = nullptr;
     if (softnpuProbeAddress(reinterpret_cast<void*>(range.begin), bytes, &kernel) != ACL_SUCCESS) continue;
     follow(static_cast<const unsigned char*>(kernel), bytes, false, given, &ranges);
@@ -129,7 +129,7 @@ void LaunchMemory::follow(const unsigned char* words, size_t bytes, bool are_arg
       continue;
     }
     // Memory without blocks, or pinned memory of the host.
-    const uint64_t size = valid_bytes(address, kMostFollowed);
+    const uint64_t size = valid_bytes(address, kMaxFollowed);
     if (size >= sizeof(uint64_t)) ranges->push_back({address, address + size});
   }
 }

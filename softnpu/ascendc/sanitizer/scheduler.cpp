@@ -6,7 +6,7 @@ namespace softnpu::kernel::check {
 namespace {
 
 // Beyond so many instructions what can go on does, in every schedule, so that memory stays bounded.
-constexpr uint64_t kMostPending = 1 << 16;
+constexpr uint64_t kMaxPending = 1 << 16;
 
 // Those that write global memory first: what they miss shows in the results.
 constexpr Pipe kLateOrder[] = {Pipe::kMte3, Pipe::kFix, Pipe::kV, Pipe::kM, Pipe::kMte1, Pipe::kMte2};
@@ -79,7 +79,7 @@ void Scheduler::drain() {
 }
 
 void Scheduler::after_push() {
-  if (schedule_ == Schedule::kEager || queues_.pending() > kMostPending) {
+  if (schedule_ == Schedule::kEager || queues_.pending() > kMaxPending) {
     queues_.run_ready();
   } else if (schedule_ == Schedule::kSeeded) {
     for (uint64_t steps = random() % 4; steps > 0; --steps) random_step();

@@ -12,7 +12,7 @@ namespace {
 
 // A larger result that has more bytes than its operands stays a node, which runs when the model is loaded: a file
 // grows by no zeros.
-constexpr size_t kLeastLimit = size_t{64} << 10;
+constexpr size_t kMinLimit = size_t{64} << 10;
 
 class Folder {
  public:
@@ -63,7 +63,7 @@ class Folder {
       if (value.kind != ValueKind::kResult || is_kept_[id]) return false;
       written += byte_count(value);
     }
-    return written <= std::max(read, kLeastLimit);
+    return written <= std::max(read, kMinLimit);
   }
 
   // The value in the part that is computed.

@@ -14,7 +14,7 @@ namespace {
 using Region = Placement::Region;
 constexpr size_t kAlignment = 64;  // a cache line: two values never share one
 
-constexpr size_t kLeastShared = 1024;  // bytes: smaller constants are not worth an allocation
+constexpr size_t kMinShared = 1024;  // bytes: smaller constants are not worth an allocation
 
 size_t aligned(size_t bytes) { return (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -136,7 +136,7 @@ class Planner {
             graph_.values[root].kind == ValueKind::kConstant ||
             (is_constant_[root] && graph_.values[root].kind == ValueKind::kResult && !plan_.is_prologue[i]);
         if (!is_kept || placement.region != Region::kNone) continue;
-        const bool is_large = byte_count(graph_.values[root]) >= kLeastShared;
+        const bool is_large = byte_count(graph_.values[root]) >= kMinShared;
         if (shares_ && is_large && graph_.values[root].kind == ValueKind::kConstant) {
           placement = {Region::kShared, plan_.shared.size()};
           plan_.shared.push_back(root);

@@ -33,7 +33,7 @@ void set_sizes(const Value& value, aclTensor* tensor) {
 }
 
 // What a run may write to a value without elements.
-constexpr size_t kLeastBytes = 64;
+constexpr size_t kMinBytes = 64;
 
 }  // namespace
 
@@ -295,7 +295,7 @@ Status Session::run(std::span<const Buffer> inputs, std::span<const Buffer> outp
 Status Session::wait() { return status_of(aclrtSynchronizeStream(own_stream_)); }
 
 Status Session::try_plan() {
-  size_t most = kLeastBytes;
+  size_t most = kMinBytes;
   for (const ValueId id : graph_->inputs) most = std::max(most, byte_count(graph_->values[id]));
   for (const ValueId id : graph_->outputs) most = std::max(most, byte_count(graph_->values[id]));
   DeviceMemory in;

@@ -14,7 +14,7 @@ class Outlines {
  public:
   // False if they do not fit.
   bool take(std::span<const aclTensor* const> tensors) {
-    if (tensors.size() > kMostTensors) return false;
+    if (tensors.size() > kMaxTensors) return false;
     size_t used = 0;
     for (const aclTensor* tensor : tensors) {
       Outline& outline = outlines_[count_++];
@@ -40,7 +40,7 @@ class Outlines {
         continue;
       }
       const auto rank = static_cast<size_t>(outline.rank);
-      const std::array<int64_t, kMostDims> dims = with_all_dims();
+      const std::array<int64_t, kMaxDims> dims = with_all_dims();
       message += name_of(static_cast<aclDataType>(outline.dtype)) + describe_shape(std::span(dims).subspan(used, rank));
       used += rank;
     }
@@ -48,22 +48,22 @@ class Outlines {
   }
 
  private:
-  static constexpr size_t kMostTensors = 5;
-  static constexpr size_t kMostDims = 12;
+  static constexpr size_t kMaxTensors = 5;
+  static constexpr size_t kMaxDims = 12;
   struct Outline {
     int8_t dtype = 0;
     int8_t rank = -1;  // negative: an omitted argument
   };
 
-  std::array<int64_t, kMostDims> with_all_dims() const {
-    std::array<int64_t, kMostDims> dims{};
-    for (size_t i = 0; i < kMostDims; ++i) dims[i] = dims_[i];
+  std::array<int64_t, kMaxDims> with_all_dims() const {
+    std::array<int64_t, kMaxDims> dims{};
+    for (size_t i = 0; i < kMaxDims; ++i) dims[i] = dims_[i];
     return dims;
   }
 
-  std::array<Outline, kMostTensors> outlines_{};
+  std::array<Outline, kMaxTensors> outlines_{};
   uint8_t count_ = 0;
-  std::array<int32_t, kMostDims> dims_{};
+  std::array<int32_t, kMaxDims> dims_{};
 };
 
 static_assert(sizeof(Outlines) <= Describe::kCapacity);

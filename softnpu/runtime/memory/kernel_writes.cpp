@@ -10,9 +10,9 @@ namespace softnpu {
 namespace {
 
 // Tables of addresses and structures with addresses have one within this many bytes from their beginning.
-constexpr size_t kMostRead = 4096;
+constexpr size_t kMaxRead = 4096;
 // Raising the epochs of a larger allocation takes longer than a launch; all of the device's are raised at once.
-constexpr size_t kMostRaised = size_t{256} << 20;
+constexpr size_t kMaxRaised = size_t{256} << 20;
 
 // Other streams, other blocks and the program may write there meanwhile.
 __attribute__((no_sanitize("thread"))) uint64_t word_at(const unsigned char* memory) {
@@ -69,7 +69,7 @@ void bump_devices_of(const Process& process, const void* memory, size_t size) {
 
 void bump_pointed_to(const Process& process, const void* arguments, size_t bytes) {
   for_pointers(process, arguments, bytes, 1, [](Device& device, const void*, const Allocation& allocation) {
-    if (allocation.size > kMostRaised) {
+    if (allocation.size > kMaxRaised) {
       device.write_epochs().bump_all();
     } else {
       device.write_epochs().bump(allocation.base, allocation.size);
@@ -81,7 +81,7 @@ void bump_reachable(Process& process, const void* arguments, size_t bytes) {
   const AddressHold hold;  // the memory may have been freed since the launch
   for_pointers(process, arguments, bytes, 1, [&](Device&, const void* address, const Allocation& allocation) {
     const size_t offset = std::min(allocation.offset_of(address), allocation.size);
-    const size_t size = std::min(kMostRead, allocation.size - offset);
+    const size_t size = std::min(kMaxRead, allocation.size - offset);
     Location location;
     if (!resolve(process, "an argument", address, size, &location).is_ok()) return;
     bump_devices_of(process, location.kernel, size);
@@ -89,7 +89,7 @@ void bump_reachable(Process& process, const void* arguments, size_t bytes) {
   for (size_t at = 0; at + sizeof(uint64_t) <= bytes; at += sizeof(uint64_t)) {
     const auto* address = reinterpret_cast<const char*>(word_at(static_cast<const unsigned char*>(arguments) + at));
     if (!process.host_memory().contains(address, sizeof(uint64_t))) continue;
-    size_t size = kMostRead;
+    size_t size = kMaxRead;
     while (!process.host_memory().contains(address, size)) size /= 2;
     bump_devices_of(process, address, size);
   }

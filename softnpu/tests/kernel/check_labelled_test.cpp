@@ -1,4 +1,4 @@
-// The labelled kernels: each bug is reported by its check, no mended twin is, in every schedule.
+// The labelled kernels: each bug is reported by its check, no fixed twin is, in every schedule.
 
 #include <gtest/gtest.h>
 
@@ -105,8 +105,8 @@ TEST(CheckLabelled, TheLatestOrderShowsWhatTheEagerHides) {
     }
     return std::string();
   };
-  EXPECT_EQ(hash("eager", "bug"), hash("eager", "mended"));
-  EXPECT_NE(hash("late", "bug"), hash("late", "mended"));
+  EXPECT_EQ(hash("eager", "bug"), hash("eager", "fixed"));
+  EXPECT_NE(hash("late", "bug"), hash("late", "fixed"));
 }
 
 TEST(CheckLabelled, OnlyTheChecksThatAreAskedForReport) {

@@ -160,8 +160,8 @@ PYBIND11_MODULE(_C, m) {
   m.def("algorithms", &listed_algorithms);
   m.def("cube_math_type", [] { return static_cast<int>(cube_math_type()); });
   m.def("set_cube_math_type", &set_cube_math_type);
-  m.def("conv_allows_reduced_precision", [] { return conv_cube_math_type() != 0; });
-  m.def("set_conv_allows_less", &set_conv_allows_less);
+  m.def("conv_allow_hf32", [] { return conv_cube_math_type() != 0; });
+  m.def("set_conv_allow_hf32", &set_conv_allow_hf32);
   m.def("set_operator_timeout", [](int64_t ms) {
     bind_device(current_device());
     set_operator_timeout(ms);

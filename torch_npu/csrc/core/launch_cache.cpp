@@ -45,7 +45,7 @@ using Cached = std::unique_ptr<softnpuCachedLaunch, Releaser>;
 struct Fixed {
   uint64_t hash = 0;  // of the key and the addresses; 0: unused
   Words words;
-  std::array<const void*, Key::kMostTensors> addresses;
+  std::array<const void*, Key::kMaxTensors> addresses;
   uint64_t workspace_bytes = 0;
   Cached cached;  // null: seen once, or not small
 
@@ -132,7 +132,7 @@ void insert_fixed(const Key& key, const aclOpExecutor* executor, ThreadCache* ca
 void Key::add(const at::Tensor& tensor) {
   const c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
   if (!tensor.defined()) return add_word(~uint64_t{0});
-  if (tensors_ == kMostTensors || impl->numel() > kMostElements || impl->numel() == 0) {
+  if (tensors_ == kMaxTensors || impl->numel() > kMaxElements || impl->numel() == 0) {
     fits_ = false;
     return;
   }

@@ -54,9 +54,9 @@ class Words {
 // The key of a call: its operator, its device, and everything of each argument except its address.
 class Key {
  public:
-  static constexpr size_t kMostTensors = 16;
+  static constexpr size_t kMaxTensors = 16;
   // For larger tensors the first phase's time is negligible.
-  static constexpr int64_t kMostElements = 1 << 22;
+  static constexpr int64_t kMaxElements = 1 << 22;
 
   Key(const void* op, c10::DeviceIndex device) : device_(device) {
     add_word(reinterpret_cast<uintptr_t>(op));
@@ -136,8 +136,8 @@ class Key {
   Words words_;
   size_t tensors_ = 0;
   // Of the tensors; the rest is uninitialised.
-  const void* addresses_[kMostTensors];
-  size_t bytes_[kMostTensors];
+  const void* addresses_[kMaxTensors];
+  size_t bytes_[kMaxTensors];
 };
 
 template <typename T>

@@ -57,7 +57,7 @@ int8_t conv_cube_math_type() {
   apply_determinism();
   return conv_less.load(std::memory_order_relaxed) ? 1 : 0;
 }
-void set_conv_allows_less(bool on) { conv_less = on; }
+void set_conv_allow_hf32(bool on) { conv_less = on; }
 
 void set_operator_timeout(int64_t ms) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max() / 1000;

@@ -11,7 +11,7 @@ int8_t cube_math_type();
 void set_cube_math_type(int64_t type);
 // The same for float32 convolutions: 1 if they may have lower precision, else 0.
 int8_t conv_cube_math_type();
-void set_conv_allows_less(bool on);
+void set_conv_allow_hf32(bool on);
 
 // The time in ms after which host waits fail with an error that names the running operator; 0: no limit. Throws for a
 // negative number. The device must be initialized.

@@ -267,9 +267,9 @@ void wait_for_stream(c10::Stream stream) {
 void discard(c10::Stream stream, const void* address, std::size_t nbytes) noexcept {
   using Discard = aclError (*)(aclrtStream, const void*, std::size_t);
   // For smaller blocks storing the value is as fast.
-  constexpr std::size_t kLeastBytes = std::size_t{64} << 10;
+  constexpr std::size_t kMinBytes = std::size_t{64} << 10;
   static const auto tell = reinterpret_cast<Discard>(bound_symbol("softnpuOutputDead"));
-  if (tell == nullptr || nbytes < kLeastBytes || task_queue_level() != 0) return;
+  if (tell == nullptr || nbytes < kMinBytes || task_queue_level() != 0) return;
   const StreamSlot& slot = table(stream.device_index()).slots[static_cast<std::size_t>(stream.id())];
   const aclrtStream handle = slot.handle.load(std::memory_order_acquire);
   // At the end of the process a destroyed stream has no queued work.

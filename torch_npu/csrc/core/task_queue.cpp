@@ -27,7 +27,7 @@ namespace torch_npu {
 namespace {
 
 // A program that runs further ahead waits: this bounds the resources of queued launches.
-constexpr std::size_t kMostQueued = 1024;
+constexpr std::size_t kMaxQueued = 1024;
 
 // Whether the caller launches in any case. Where kernels are checked, a launch has to know the tensors of its time.
 bool caller_launches() { return launch_is_blocking() || tracks_blocks(); }
@@ -47,7 +47,7 @@ class TaskQueue {
       std::thread([this] { run(); }).detach();
       runs_ = true;
     }
-    changed_.wait(lock, [&] { return tasks_.size() < kMostQueued; });
+    changed_.wait(lock, [&] { return tasks_.size() < kMaxQueued; });
     tasks_.push_back(task);
     if (tasks_.size() == 1) changed_.notify_all();
   }
@@ -95,7 +95,7 @@ class TaskQueue {
       }
       lock.lock();
       if (failure != nullptr && failure_ == nullptr) failure_ = failure;
-      const bool was_full = tasks_.size() == kMostQueued;
+      const bool was_full = tasks_.size() == kMaxQueued;
       tasks_.pop_front();  // after the launch: an empty queue has launched everything
       if (was_full || tasks_.empty()) changed_.notify_all();
     }

@@ -30,7 +30,7 @@ struct LocalBuffer {
 // One lives at a time in a kernel. Sources: its use in Ascend/samples, DrivingSDK and sgl-kernel-npu kernels.
 class TPipe {
  public:
-  static constexpr uint32_t kMostBuffers = 64;
+  static constexpr uint32_t kMaxBuffers = 64;
 
   explicit TPipe(const std::source_location& where = std::source_location::current()) : where_(where) { Init(); }
   TPipe(const TPipe&) = delete;
@@ -47,7 +47,7 @@ class TPipe {
   template <typename Queue>
   bool InitBuffer(Queue& queue, uint32_t number, uint32_t bytes,
                   const std::source_location& where = std::source_location::current()) {
-    if (number == 0 || number > kMostBuffers - buffers_used_)
+    if (number == 0 || number > kMaxBuffers - buffers_used_)
       softnpu::kernel::fail("InitBuffer: a pipe has at most 64 buffers for its queues, and a queue at least one",
                             where);
     const uint32_t first = buffers_used_;
@@ -166,7 +166,7 @@ class TPipe {
 
   uint64_t used_[7] = {};                                 // by LocalMemory
   uint8_t taken_[static_cast<int>(HardEvent::MAX)] = {};  // ids, as bits
-  LocalBuffer buffers_[kMostBuffers];
+  LocalBuffer buffers_[kMaxBuffers];
   uint32_t buffers_used_ = 0;
   bool is_destroyed_ = false;
   std::source_location where_;

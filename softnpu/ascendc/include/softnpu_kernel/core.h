@@ -64,7 +64,7 @@ inline void barrier(int pipe, const std::source_location& where) {
     barrier_checked(pipe, where);
 }
 
-// What copies to global memory do with the elements that are there: SetAtomicAdd and its kin.
+// What copies to global memory do with the elements that are there: SetAtomicAdd and similar functions.
 enum class AtomicOperation : uint8_t { kNone, kAdd, kMax, kMin };
 struct AtomicMode {
   AtomicOperation operation = AtomicOperation::kNone;

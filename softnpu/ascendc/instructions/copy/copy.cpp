@@ -35,8 +35,8 @@ void pad(const CopyInstruction& copy, uint8_t* to, const uint8_t* from) {
 
 // Whether results leave the caches before they are read.
 bool is_non_temporal(const CopyInstruction& copy) {
-  constexpr uint32_t kLeastBurst = 2048;
-  return copy.buffer_bytes >= uint64_t{kNonTemporalBytes} && copy.burst_bytes >= kLeastBurst &&
+  constexpr uint32_t kMinBurst = 2048;
+  return copy.buffer_bytes >= uint64_t{kNonTemporalBytes} && copy.burst_bytes >= kMinBurst &&
          copy.atomic.operation == AtomicOperation::kNone && copy.padding == CopyInstruction::Padding::kNone;
 }
 
@@ -62,10 +62,10 @@ void move_small(void* to, const void* from, size_t bytes) { std::memmove(to, fro
 
 // What copies a burst. Only bursts within local memory can overlap.
 MoveBytes mover_of(const CopyInstruction& copy) {
-  constexpr uint32_t kLeastBurst = 512;
+  constexpr uint32_t kMinBurst = 512;
   static const MoveBytes from_global = move_bytes_ahead();
   static const MoveBytes to_global = move_bytes();
-  if (copy.burst_bytes < kLeastBurst) return &move_small;
+  if (copy.burst_bytes < kMinBurst) return &move_small;
   if (copy.is_global_source) return from_global;
   return copy.is_global_destination ? to_global : &move_small;
 }

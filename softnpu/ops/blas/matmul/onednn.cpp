@@ -31,7 +31,7 @@ using dnnl::memory;
 
 constexpr size_t kCachedPrimitives = 1024;
 // Packed weights serve float32 products of fewer rows. A comparison would come before they are packed.
-constexpr int64_t kLeastSplitRows = 513;
+constexpr int64_t kMinSplitRows = 513;
 
 // One operand in oneDNN's form: a stack of matrices with one contiguous dimension.
 struct Layout {
@@ -412,7 +412,7 @@ Attempt<Plan> plan_matrices_apart(const MatmulProblem& problem) {
 
 Attempt<Plan> plan_split_matmul(const MatmulProblem& problem) {
   if (split_mode() != Split::kTuned) return Refusal{"this CPU does not multiply matrices of bfloat16"};
-  const bool packs = problem.batch.empty() && problem.b_source.address != nullptr && problem.a.rows < kLeastSplitRows;
+  const bool packs = problem.batch.empty() && problem.b_source.address != nullptr && problem.a.rows < kMinSplitRows;
   if (packs) return Refusal{"packed weights serve few rows"};
   MatmulProblem in_parts = problem;
   in_parts.splits = true;

@@ -14,7 +14,7 @@ namespace {
 // Elements of the smallest piece for a thread.
 constexpr int64_t kGrain = 1 << 14;
 // Splitting pays if each number is used in at least this many products.
-constexpr int64_t kLeastSplit = 64;
+constexpr int64_t kMinSplit = 64;
 constexpr uint32_t kExponent = 0x7f800000, kQuiet = 0x00400000, kUpper = 0xffff0000;
 
 // Rounds to eight bits, ties to even; the largest numbers become infinite.
@@ -109,7 +109,7 @@ Split split_mode() {
 }
 
 bool is_split(const MatmulProblem& p) {
-  const bool is_large = std::min({p.a.rows, p.b.rows, p.a.k}) >= kLeastSplit;
+  const bool is_large = std::min({p.a.rows, p.b.rows, p.a.k}) >= kMinSplit;
   return p.allows_less && p.splits && is_large && !p.a.is_tiled() && !p.b.is_tiled() &&
          onednn_counts({p.a.k * kSplitParts});
 }

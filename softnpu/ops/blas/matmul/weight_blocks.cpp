@@ -17,7 +17,7 @@
 namespace softnpu {
 namespace {
 
-constexpr int64_t kMostSize = int64_t{1} << 56;
+constexpr int64_t kMaxSize = int64_t{1} << 56;
 
 int64_t pieces(int64_t size) { return (size + kWeightBlock - 1) / kWeightBlock; }
 
@@ -101,7 +101,7 @@ aclnnStatus aclnnCalculateMatmulWeightSizeV2(const aclIntArray* tensorShape, acl
     if (!softnpu::is_live_object(tensorShape)) return {ACLNN_ERR_PARAM_INVALID, "tensorShape was destroyed"};
     const aclIntArray& sizes = *tensorShape;
     const bool is_matrix = sizes.size() == 2 && std::ranges::all_of(sizes, [](int64_t size) {
-                             return size >= 0 && size <= softnpu::kMostSize;
+                             return size >= 0 && size <= softnpu::kMaxSize;
                            });
     if (!is_matrix || !softnpu::is_known(dataType) || !softnpu::is_floating(dataType)) {
       return {ACLNN_ERR_PARAM_INVALID, text("the shape ", softnpu::describe_shape({sizes.begin(), sizes.end()}), " of ",

@@ -14,11 +14,11 @@ namespace softnpu {
 namespace {
 
 // Packing smaller weights is faster than looking them up. Allocators do not report the free of smaller blocks.
-constexpr size_t kLeastBytes = size_t{16} << 10;
+constexpr size_t kMinBytes = size_t{16} << 10;
 // Addresses in the cache. Above it, entries without a copy are removed.
-constexpr size_t kMostAddresses = 4096;
+constexpr size_t kMaxAddresses = 4096;
 // The number of layouts per address.
-constexpr size_t kMostLayouts = 16;
+constexpr size_t kMaxLayouts = 16;
 
 thread_local PackedWeights::Copies* recording = nullptr;
 
@@ -65,7 +65,7 @@ bool PackedWeights::record_use(const Source& source, uint64_t epoch, std::vector
     ++known->use_count;
     return false;
   }
-  if (weights_.size() >= kMostAddresses) {
+  if (weights_.size() >= kMaxAddresses) {
     std::erase_if(weights_, [](const auto& entry) {
       return std::ranges::all_of(entry.second, [](const Weights& w) { return w.copies.empty(); });
     });
@@ -74,7 +74,7 @@ bool PackedWeights::record_use(const Source& source, uint64_t epoch, std::vector
   addresses_ = weights_.size();
   // Removes copies of bytes that were overwritten, or of layouts no longer in use.
   std::erase_if(here, [&](Weights& known) {
-    if (known.epoch >= epoch && known.layout != source.layout && here.size() < kMostLayouts) return false;
+    if (known.epoch >= epoch && known.layout != source.layout && here.size() < kMaxLayouts) return false;
     for (Copy& copy : known.copies) {
       drop(copy);
       stale->push_back(std::move(copy));
@@ -87,7 +87,7 @@ bool PackedWeights::record_use(const Source& source, uint64_t epoch, std::vector
 
 std::shared_ptr<void> PackedWeights::find(const Source& source, const std::function<dnnl::memory::desc()>& packed_md,
                                           const std::function<void(void* to)>& pack) {
-  if (source.bytes < kLeastBytes || softnpuKeepsPackedWeights() == 0) return nullptr;
+  if (source.bytes < kMinBytes || softnpuKeepsPackedWeights() == 0) return nullptr;
   const uint64_t epoch = softnpuLastWriteEpoch(source.address, source.bytes);
   if (epoch > softnpuLaunchEpoch()) return nullptr;
   std::vector<Copy> stale;  // destroyed after unlocking: freeing calls on_freed()

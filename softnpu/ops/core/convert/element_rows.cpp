@@ -26,8 +26,8 @@ ConvertComputed cast_row(ComputeType from, aclDataType to) {
 
 // Values per chunk: intermediate results stay in the first-level cache.
 constexpr size_t kAtATime = 256;
-constexpr size_t kMostBytes = 16;
-using Between = char[kAtATime * kMostBytes];
+constexpr size_t kMaxBytes = 16;
+using Between = char[kAtATime * kMaxBytes];
 
 }  // namespace
 

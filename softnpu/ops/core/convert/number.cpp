@@ -9,7 +9,7 @@
 namespace softnpu {
 namespace {
 
-constexpr size_t kMostBytes = 16;
+constexpr size_t kMaxBytes = 16;
 
 }  // namespace
 
@@ -53,7 +53,7 @@ void round_value(aclDataType dtype, void* value) {
 }
 
 void store_scalar(const aclScalar& value, aclDataType dtype, void* to) {
-  alignas(kMostBytes) char computed[kMostBytes];
+  alignas(kMaxBytes) char computed[kMaxBytes];
   put_scalar(value, dtype, computed);
   store_row(dtype)(computed, 1, to, static_cast<ptrdiff_t>(aclDataTypeSize(dtype)));
 }

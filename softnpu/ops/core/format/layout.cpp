@@ -29,7 +29,7 @@ static_assert(std::ranges::all_of(kFormats,
                                   [](const BlockFormat& format) { return is_blocked_format(format.format); }));
 
 // With larger sizes the number of elements in blocks may overflow 64 bits.
-constexpr int64_t kMostSize = int64_t{1} << 56;
+constexpr int64_t kMaxSize = int64_t{1} << 56;
 
 constexpr int64_t pieces(int64_t size, int64_t chunk) { return (size + chunk - 1) / chunk; }
 
@@ -68,7 +68,7 @@ const BlockFormat* find_block_format(aclFormat format) {
 }
 
 Status lay_out(const BlockFormat& format, const Dims& sizes, int64_t block, size_t element, BlockLayout* out) {
-  if (std::ranges::any_of(sizes, [](int64_t size) { return size > kMostSize; })) return too_large(format, sizes);
+  if (std::ranges::any_of(sizes, [](int64_t size) { return size > kMaxSize; })) return too_large(format, sizes);
   *out = {};
   out->block = format.block == 0 ? block : format.block;
   Dims order;

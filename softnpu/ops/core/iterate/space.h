@@ -25,7 +25,7 @@ struct Operand {
 
 class Space {
  public:
-  static constexpr size_t kMostOperands = 6;
+  static constexpr size_t kMaxOperands = 6;
 
   // The space of `tensors`. The first `outputs` are written and have the space's shape; the others are broadcast to it.
   // Dimensions are sorted by the first tensor's memory order, and merged if all tensors allow it.
@@ -47,7 +47,7 @@ class Space {
   // The address of `operand`'s elements [first, first + count) if they are `step` bytes apart; else null.
   char* chunk(size_t operand, int64_t first, int64_t count, ptrdiff_t step) const;
 
-  using Addresses = std::array<char*, kMostOperands>;
+  using Addresses = std::array<char*, kMaxOperands>;
   // Calls body(addresses of the first element of each operand, count) for each run along the innermost dimension in
   // [first, first + count).
   template <typename Body>
@@ -85,7 +85,7 @@ class Space {
   size_t operand_count_ = 0;
   Sizes sizes_;
   Strides strides_;  // of operand 0, of operand 1, ...
-  std::array<Operand, kMostOperands> operands_{};
+  std::array<Operand, kMaxOperands> operands_{};
 };
 
 template <typename Body>

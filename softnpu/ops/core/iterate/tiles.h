@@ -34,8 +34,8 @@ class Tiles {
   // contiguous in its compute type; those of a kRead operand must not be written.
   template <typename Body>
   void run(int64_t first, int64_t last, const Body& body) const {
-    alignas(64) char buffers[Space::kMostOperands][kTile * kMostBytes];
-    void* values[Space::kMostOperands];
+    alignas(64) char buffers[Space::kMaxOperands][kTile * kMaxBytes];
+    void* values[Space::kMaxOperands];
     for (int64_t at = first; at < last; at += kTile) {
       const int64_t here = std::min(kTile, last - at);
       for (size_t k = 0; k < space_.operands(); ++k) values[k] = load(k, at, here, buffers[k]);
@@ -47,7 +47,7 @@ class Tiles {
   }
 
  private:
-  static constexpr size_t kMostBytes = 16;
+  static constexpr size_t kMaxBytes = 16;
   struct OperandAccess {
     ElementReader reader;
     ElementWriter writer;
@@ -62,7 +62,7 @@ class Tiles {
   void put_back(size_t k, int64_t at, int64_t count, const char* buffer) const;
 
   Space space_;
-  std::array<OperandAccess, Space::kMostOperands> accesses_{};
+  std::array<OperandAccess, Space::kMaxOperands> accesses_{};
 };
 
 }  // namespace softnpu

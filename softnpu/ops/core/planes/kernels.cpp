@@ -106,7 +106,7 @@ HWY_INLINE void for_steps(const PlaneStep& step, const float* in, float* out, in
                           const Value& value) {
   const Floats d;
   const size_t end = step.vectors * hn::Lanes(d);
-  HWY_ALIGN float divided[kLookup == PlaneLookup::kGather ? kMostDivided : 1];
+  HWY_ALIGN float divided[kLookup == PlaneLookup::kGather ? kMaxDivided : 1];
   for (size_t i = 0; i < steps; ++i, in += step.source, out += step.result) {
     const Source<kLookup> source(step, in, divided);
     for (size_t at = 0; at < end; at += hn::Lanes(d)) hn::StoreU(value(source, at, indices), d, out + at);

@@ -35,7 +35,7 @@ struct PlaneStep {
 inline constexpr int32_t kNoTap = INT32_MIN;
 
 // The most values of a step's source that are divided before they are gathered.
-inline constexpr size_t kMostDivided = 1024;
+inline constexpr size_t kMaxDivided = 1024;
 
 // Floats of a vector.
 size_t plane_lanes();

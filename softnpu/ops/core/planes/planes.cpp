@@ -11,8 +11,8 @@ namespace softnpu {
 namespace {
 
 // Values of a plane, at most: kernels for rows are faster than gathering from larger ones.
-constexpr int64_t kMostValues = 600;
-constexpr int64_t kLeastPlanes = 8;
+constexpr int64_t kMaxValues = 600;
+constexpr int64_t kMinPlanes = 8;
 // Values of a step's result and source, about.
 constexpr int64_t kStepValues = 512;
 // The cost of a value, and of one of its taps.
@@ -153,8 +153,8 @@ class PlanesTask {
 }  // namespace
 
 bool fits_planes(int64_t planes, int64_t source, int64_t result) {
-  const auto is_small = [](int64_t values) { return values > 0 && values <= kMostValues; };
-  return planes >= kLeastPlanes && is_small(source) && is_small(result);
+  const auto is_small = [](int64_t values) { return values > 0 && values <= kMaxValues; };
+  return planes >= kMinPlanes && is_small(source) && is_small(result);
 }
 
 Plan plan_planes(PlanesProblem problem) {

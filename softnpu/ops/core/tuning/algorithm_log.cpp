@@ -8,7 +8,7 @@ namespace softnpu {
 namespace {
 
 // Shapes beyond this many are not written down.
-constexpr size_t kMostWorks = 4096;
+constexpr size_t kMaxWorks = 4096;
 
 }  // namespace
 
@@ -32,7 +32,7 @@ void AlgorithmLog::stop() {
 void AlgorithmLog::add(const std::string& work, const char* algorithm, std::span<const RefusedAlgorithm> refused) {
   std::lock_guard lock(mutex_);
   const auto [location, is_new] = places_.try_emplace(work + '\0' + algorithm, served_.size());
-  if (is_new && served_.size() == kMostWorks) {
+  if (is_new && served_.size() == kMaxWorks) {
     places_.erase(location);
     return;
   }

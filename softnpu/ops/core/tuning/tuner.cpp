@@ -11,12 +11,12 @@ namespace softnpu {
 namespace {
 
 // Below it (less than a millisecond on one core) a wrong choice costs less than a fair comparison.
-constexpr double kLeastWork = 1 << 24;
+constexpr double kMinWork = 1 << 24;
 // How long a process may time candidates in any case, and the part of its time beyond that.
 constexpr std::chrono::seconds kFreeTime{30};
 constexpr int kTimePerTuning = 8;
 // Shapes beyond these have the fixed rule.
-constexpr size_t kMostChoices = 8192;
+constexpr size_t kMaxChoices = 8192;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ Tuner& Tuner::get() {
   return instance.get();
 }
 
-bool Tuner::is_on(double work) { return work >= kLeastWork && softnpuTunes() != 0; }
+bool Tuner::is_on(double work) { return work >= kMinWork && softnpuTunes() != 0; }
 
 std::shared_ptr<Choice> Tuner::find(const TuningKey& key) const {
   std::lock_guard lock(mutex_);
@@ -42,7 +42,7 @@ std::shared_ptr<Choice> Tuner::open(const TuningKey& key, const std::function<st
                                     std::vector<std::string> names) {
   auto result = std::make_shared<Choice>(describe(), std::move(names));
   std::lock_guard lock(mutex_);
-  if (choices_.size() >= kMostChoices && !choices_.contains(key.bytes())) return nullptr;
+  if (choices_.size() >= kMaxChoices && !choices_.contains(key.bytes())) return nullptr;
   const auto [at, is_new] = choices_.try_emplace(key.bytes(), std::move(result));
   if (is_new) in_order_.push_back(at->second);
   return at->second;

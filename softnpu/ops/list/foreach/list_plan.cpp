@@ -99,11 +99,10 @@ std::shared_ptr<const ListLoop> make_list_loop(const std::vector<ListPart>& part
 }  // namespace
 
 bool is_worth_a_loop(const aclTensorList& out) {
-  constexpr double kLeastElements = 2048;  // of a tensor, on average
+  constexpr double kMinElements = 2048;  // of a tensor, on average
   double elements = 0;
   for (const aclTensor* tensor : out) elements += static_cast<double>(element_count(*tensor));
-  return kFlopsPerElement * elements >= kMinParallelWork &&
-         elements >= kLeastElements * static_cast<double>(out.size());
+  return kFlopsPerElement * elements >= kMinParallelWork && elements >= kMinElements * static_cast<double>(out.size());
 }
 
 void merge_parts(std::vector<ListPart> parts, bool as_loop, Plan* plan) {

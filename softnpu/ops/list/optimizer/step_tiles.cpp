@@ -10,8 +10,8 @@ namespace softnpu {
 
 Status make_step_tiles(std::span<const StepTensor> tensors, Tiles* out, aclDataType* dtype) {
   *dtype = ACL_FLOAT;
-  std::array<const aclTensor*, Space::kMostOperands> order{};
-  std::array<Tiles::Use, Space::kMostOperands> uses{};
+  std::array<const aclTensor*, Space::kMaxOperands> order{};
+  std::array<Tiles::Use, Space::kMaxOperands> uses{};
   for (size_t i = 0; i < tensors.size(); ++i) {
     const aclTensor& tensor = *tensors[i].tensor;
     if (!is_known(tensor.dtype) || !is_floating(tensor.dtype)) {

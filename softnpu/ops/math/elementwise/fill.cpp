@@ -72,8 +72,8 @@ bool plan_fill(const Mapping& mapping, std::span<const MapInput> inputs, const S
   const size_t bytes = aclDataTypeSize(out.dtype);
   if (space.operands() != 1 || !space.is_contiguous(0)) return false;
   if (space.count() * static_cast<int64_t>(bytes) >= kNonTemporalBytes) return false;
-  alignas(16) std::array<FillPattern, MapTask::kMostInputs> values{};
-  std::array<const void*, MapTask::kMostInputs> in{};
+  alignas(16) std::array<FillPattern, MapTask::kMaxInputs> values{};
+  std::array<const void*, MapTask::kMaxInputs> in{};
   for (size_t i = 0; i < inputs.size(); ++i) {
     put_input(*inputs[i].scalar, mapping, i, values[i].data());
     in[i] = values[i].data();

@@ -29,7 +29,7 @@ struct FlatMap {
   size_t inputs;
   uint32_t element_bytes;
   double cost_per_element;
-  std::array<void*, MapTask::kMostInputs + 1> operands;  // the result, then the inputs
+  std::array<void*, MapTask::kMaxInputs + 1> operands;  // the result, then the inputs
   decltype(Mapping::constants) constants;
 
   // Whether all operands of `space`, the result and the inputs, are such memory.
@@ -66,7 +66,7 @@ struct FlatMap {
 
   // The elements [first, last).
   void run(int64_t first, int64_t last) const {
-    std::array<void*, MapTask::kMostInputs + 1> at{};
+    std::array<void*, MapTask::kMaxInputs + 1> at{};
     for (size_t k = 0; k <= inputs; ++k) at[k] = static_cast<char*>(operands[k]) + first * element_bytes;
     kernel(at[0], at.data() + 1, static_cast<size_t>(last - first), constants.data());
   }
@@ -110,15 +110,15 @@ struct FlatMap {
 // Whether `mapping` maps zeros to 0, given the scalars among `inputs`.
 bool keeps_zeros(const Mapping& mapping, std::span<const MapInput> inputs) {
   constexpr size_t kBytes = 16;  // of the widest type
-  alignas(kBytes) std::byte values[MapTask::kMostInputs + 1][kBytes]{};
-  const void* in[MapTask::kMostInputs]{};
+  alignas(kBytes) std::byte values[MapTask::kMaxInputs + 1][kBytes]{};
+  const void* in[MapTask::kMaxInputs]{};
   size_t i = 0;
   for (const MapInput& input : inputs) {
     if (input.scalar != nullptr) put_input(*input.scalar, mapping, i, values[i]);
     in[i] = values[i];
     ++i;
   }
-  std::byte* const out = values[MapTask::kMostInputs];
+  std::byte* const out = values[MapTask::kMaxInputs];
   mapping.kernel(out, in, 1, mapping.constants.data());
   return std::ranges::all_of(std::span(out, kBytes), [](std::byte byte) { return byte == std::byte{0}; });
 }
@@ -159,7 +159,7 @@ void Mapping::set(size_t i, double value) {
 }
 
 Status plan_map(const Mapping& mapping, std::span<const MapInput> inputs, const aclTensor& out, Plan* plan) {
-  SmallVector<const aclTensor*, Space::kMostOperands> tensors;
+  SmallVector<const aclTensor*, Space::kMaxOperands> tensors;
   tensors.push_back(&out);
   for (const MapInput& input : inputs) {
     if (input.tensor != nullptr) tensors.push_back(input.tensor);

@@ -18,14 +18,14 @@ namespace softnpu {
 using MapKernel = void (*)(void* out, const void* const* in, size_t count, const void* constants);
 
 struct Mapping {
-  static constexpr size_t kMostConstants = 4;
+  static constexpr size_t kMaxConstants = 4;
 
   MapKernel kernel = nullptr;
   // For operands that are all of ACL_BOOL and contiguous; null: there is none.
   MapKernel of_truths = nullptr;
   // The type to which operands are converted for the kernel, and to which its result is rounded.
   aclDataType dtype = ACL_DT_UNDEFINED;
-  alignas(16) std::array<std::byte, kMostConstants * 16> constants{};
+  alignas(16) std::array<std::byte, kMaxConstants * 16> constants{};
   // Whether the second input, if it is a single number, keeps digits that `dtype` does not have.
   bool keeps_number = false;
   // The approximate cost of one element beyond its memory accesses, in simple vector operations.

@@ -20,7 +20,7 @@ constexpr int64_t kGrain = int64_t{1} << 14;
 // The cost of one element: memory dominates.
 constexpr double kElementFlops = 16;
 // Shorter runs are gathered in tiles: calling the kernel takes longer than copying them.
-constexpr int64_t kLeastRun = 4;
+constexpr int64_t kMinRun = 4;
 
 // The memory of `operand` in `space`. If it is contiguous, its elements correspond to the loop's.
 MemoryAccess memory_of(const Space& space, size_t operand, bool is_written) {
@@ -171,7 +171,7 @@ bool MapTask::is_loop() const {
 // Runs pay if they are long and the kernel can use some of them in place. If inputs are overwritten, tiles are used:
 // they are read before they are written.
 bool MapTask::goes_by_runs() const {
-  if (space_.dims() < 2 || space_.size(space_.dims() - 1) < kLeastRun) return false;
+  if (space_.dims() < 2 || space_.size(space_.dims() - 1) < kMinRun) return false;
   bool found = run_in_place_;
   for (const Input& input : inputs()) {
     if (input.operand != 0 && is_overwritten(space_, input.operand)) return false;
@@ -240,8 +240,8 @@ void MapTask::run(int64_t first, int64_t last) const {
 }
 
 void MapTask::run_by_tiles(int64_t first, int64_t last) const {
-  alignas(64) Tile tiles[kMostInputs + 1];
-  const void* in[kMostInputs] = {};
+  alignas(64) Tile tiles[kMaxInputs + 1];
+  const void* in[kMaxInputs] = {};
   fill_constants(std::min(kTile, last - first), tiles, in);
   const int64_t step = all_in_place_ ? last - first : kTile;
   for (int64_t at = first; at < last; at += step) {
@@ -255,16 +255,16 @@ void MapTask::run_by_tiles(int64_t first, int64_t last) const {
         gather(input, at, here, tiles[k]);
       }
     }
-    void* out = in_place_ ? space_.operand(0).data + bytes : tiles[kMostInputs];
+    void* out = in_place_ ? space_.operand(0).data + bytes : tiles[kMaxInputs];
     mapping_.kernel(out, in, static_cast<size_t>(here), mapping_.constants.data());
-    if (!in_place_) scatter(at, here, tiles[kMostInputs]);
+    if (!in_place_) scatter(at, here, tiles[kMaxInputs]);
   }
 }
 
 // Tiles with non-temporal stores; non-constant inputs are read in place.
 void MapTask::run_non_temporal(int64_t first, int64_t last) const {
-  alignas(64) Tile tiles[kMostInputs + 1];
-  const void* in[kMostInputs] = {};
+  alignas(64) Tile tiles[kMaxInputs + 1];
+  const void* in[kMaxInputs] = {};
   fill_constants(std::min(kTile, last - first), tiles, in);
   const NonTemporalCopy non_temporal = non_temporal_copy();
   const auto* ahead =
@@ -276,16 +276,16 @@ void MapTask::run_non_temporal(int64_t first, int64_t last) const {
     for (size_t k = 0; k < input_count_; ++k) {
       if (inputs_[k].in_place) in[k] = space_.operand(inputs_[k].operand).data + begin;
     }
-    mapping_.kernel(tiles[kMostInputs], in, static_cast<size_t>(here), mapping_.constants.data());
+    mapping_.kernel(tiles[kMaxInputs], in, static_cast<size_t>(here), mapping_.constants.data());
     const bool reads = ahead != inputs_.data() + input_count_;
-    non_temporal(space_.operand(0).data + begin, tiles[kMostInputs], bytes,
+    non_temporal(space_.operand(0).data + begin, tiles[kMaxInputs], bytes,
                  reads ? static_cast<const char*>(in[ahead - inputs_.data()]) + bytes : nullptr);
   }
 }
 
 void MapTask::run_by_runs(int64_t first, int64_t last) const {
-  alignas(64) Tile tiles[kMostInputs + 1];
-  const void* in[kMostInputs] = {};
+  alignas(64) Tile tiles[kMaxInputs + 1];
+  const void* in[kMaxInputs] = {};
   fill_constants(std::min({kTile, last - first, space_.size(space_.dims() - 1)}), tiles, in);
   space_.for_all_runs(first, last - first, [&](const Space::Addresses& run, int64_t count) {
     for (size_t k = 0; k < input_count_; ++k) {
@@ -310,16 +310,16 @@ void MapTask::run_by_runs(int64_t first, int64_t last) const {
       }
       const ptrdiff_t stride = inner_stride(0);
       char* to = run[0] + at * stride;
-      mapping_.kernel(run_in_place_ ? to : tiles[kMostInputs], in, here, mapping_.constants.data());
-      if (!run_in_place_) writer_.write(tiles[kMostInputs], here, to, stride);
+      mapping_.kernel(run_in_place_ ? to : tiles[kMaxInputs], in, here, mapping_.constants.data());
+      if (!run_in_place_) writer_.write(tiles[kMaxInputs], here, to, stride);
     }
   });
 }
 
 void MapTask::run_by_repeats(int64_t first, int64_t last) const {
-  alignas(64) Tile tiles[kMostInputs + 1];
-  const void* in[kMostInputs] = {};
-  std::array<std::optional<Repeats>, kMostInputs> repeats;
+  alignas(64) Tile tiles[kMaxInputs + 1];
+  const void* in[kMaxInputs] = {};
+  std::array<std::optional<Repeats>, kMaxInputs> repeats;
   const int64_t step = std::min(step_, last - first);
   fill_constants(step, tiles, in);
   for (size_t k = 0; k < input_count_; ++k) {

@@ -25,7 +25,7 @@ void put_input(const aclScalar& value, const Mapping& mapping, size_t i, void* t
 // whole operand or for runs of the innermost dimension; other operands are copied through tiles.
 class MapTask final : public ElementwiseLoop {
  public:
-  static constexpr size_t kMostInputs = Space::kMostOperands - 1;
+  static constexpr size_t kMaxInputs = Space::kMaxOperands - 1;
 
   // `space`: the result and those inputs that are tensors.
   MapTask(const Mapping& mapping, std::span<const MapInput> inputs, Space space);
@@ -47,14 +47,14 @@ class MapTask final : public ElementwiseLoop {
  private:
   // Elements per tile: the tiles of all operands fit the first-level cache.
   static constexpr int64_t kTile = 512;
-  static constexpr size_t kMostBytes = 16;
+  static constexpr size_t kMaxBytes = 16;
   // What writes whole chunks may write this many bytes behind the last value.
   static constexpr size_t kChunk = 32;
-  using Tile = char[kTile * kMostBytes + kChunk];
+  using Tile = char[kTile * kMaxBytes + kChunk];
 
   struct Input {
-    size_t operand = 0;                                     // index in the space; 0, the result, for a scalar
-    alignas(16) std::array<std::byte, kMostBytes> value{};  // of a scalar, in the compute type
+    size_t operand = 0;                                    // index in the space; 0, the result, for a scalar
+    alignas(16) std::array<std::byte, kMaxBytes> value{};  // of a scalar, in the compute type
     ElementReader reader;
     bool is_constant = false;
     bool in_place = false;      // the kernel reads the tensor directly
@@ -81,7 +81,7 @@ class MapTask final : public ElementwiseLoop {
   Mapping mapping_;
   Space space_;
   size_t input_count_ = 0;
-  std::array<Input, kMostInputs> inputs_{};
+  std::array<Input, kMaxInputs> inputs_{};
   ElementWriter writer_;
   size_t compute_bytes_ = 0;
   bool in_place_ = false;      // the kernel writes the result directly

@@ -21,7 +21,7 @@ namespace HWY_NAMESPACE {
 namespace {
 
 // Results above 2^160 and below 2^-160 are infinity and 0 in float32.
-constexpr double kMostExponent = 160;
+constexpr double kMaxExponent = 160;
 
 //
 // x
@@ -39,7 +39,7 @@ struct Pow {
     DoubleVector exponent = y * log;
     // (+-1)^(+-inf) is 1.
     exponent = hn::IfThenElse(hn::And(size == one, hn::Abs(y) == infinity), zero, exponent);
-    const DoubleVector power = exp2_short(bounded(exponent, -kMostExponent, kMostExponent));
+    const DoubleVector power = exp2_short(bounded(exponent, -kMaxExponent, kMaxExponent));
     const DoubleVector half = y * doubles(0.5);
     const auto is_whole = hn::Floor(y) == y;
     const auto is_odd = hn::AndNot(hn::Floor(half) == half, is_whole);
@@ -68,13 +68,13 @@ struct LogAddExp {
   static HWY_INLINE DoubleVector of(DoubleVector a, DoubleVector b) {
     const Ordered both = ordered(a, b);
     const DoubleVector exponent = both.apart * doubles(-std::numbers::log2e);
-    return both.larger + log1p_positive(exp2_long(bounded(exponent, -2 * kMostExponent, 0)));
+    return both.larger + log1p_positive(exp2_long(bounded(exponent, -2 * kMaxExponent, 0)));
   }
 };
 struct LogAddExp2 {
   static HWY_INLINE DoubleVector of(DoubleVector a, DoubleVector b) {
     const Ordered both = ordered(a, b);
-    return both.larger + log2_1p_positive(exp2_long(bounded(hn::Neg(both.apart), -2 * kMostExponent, 0)));
+    return both.larger + log2_1p_positive(exp2_long(bounded(hn::Neg(both.apart), -2 * kMaxExponent, 0)));
   }
 };
 

@@ -21,7 +21,7 @@ namespace HWY_NAMESPACE {
 namespace {
 
 // Up to this many quarter turns, subtracting multiples of the parts of pi / 2 is exact.
-constexpr double kMostQuarters = 1 << 20;
+constexpr double kMaxQuarters = 1 << 20;
 
 // Selects by the sign bit, which -0 has too.
 HWY_INLINE DoubleVector if_signed(DoubleVector v, DoubleVector yes, DoubleVector no) {
@@ -29,7 +29,7 @@ HWY_INLINE DoubleVector if_signed(DoubleVector v, DoubleVector yes, DoubleVector
 }
 
 struct Tan {
-  static HWY_INLINE auto holds(DoubleVector x) { return hn::Abs(x) <= doubles(kMostQuarters); }
+  static HWY_INLINE auto holds(DoubleVector x) { return hn::Abs(x) <= doubles(kMaxQuarters); }
   static HWY_INLINE DoubleVector of(DoubleVector x) {
     constexpr double kTerms[] = {1.0000000000823506,    0.3333333117437354,     0.1333342591656479,
                                  0.053953077404342305,  0.0219929714957679,     0.008306290029191747,

@@ -13,7 +13,7 @@ namespace {
 
 // The cost of one number in the operations of threads_for.
 constexpr double kFlopsPerNumber = 64;
-constexpr int64_t kMostWords = 4;
+constexpr int64_t kMaxWords = 4;
 
 struct Task {
   RandomSource source;
@@ -26,7 +26,7 @@ struct Task {
     const PhiloxSequence sequence = source.sequence();
     const int64_t words = distribution.words_per_element;
     parallel_for(tiles.count(), Tiles::kGrain, threads, [&](int64_t first, int64_t last) {
-      alignas(64) uint32_t numbers[kMostWords * Tiles::kTile];
+      alignas(64) uint32_t numbers[kMaxWords * Tiles::kTile];
       tiles.run(first, last, [&](int64_t at, void* const* values, size_t count) {
         const auto wanted = round_up(count, kNumbersPerBlock) * static_cast<size_t>(words);
         sequence.fill(static_cast<uint64_t>(at * words) / kNumbersPerBlock, wanted / kNumbersPerBlock, numbers);

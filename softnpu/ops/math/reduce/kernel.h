@@ -30,7 +30,7 @@ enum class ReduceOp : uint8_t {
   kLogSumExp,
 };
 
-constexpr size_t kMostReduceConstants = 2;
+constexpr size_t kMaxReduceConstants = 2;
 
 // Updates `lines` results with `count` values each. Rows: a result's values are contiguous, and lines are `line` bytes
 // apart. Columns: the values of one position are contiguous, and positions are `line` bytes apart. `index`: the index
@@ -50,7 +50,7 @@ struct ReduceKernel {
   void (*finish)(const void* states, size_t count, const double* k, void* first, void* second) = nullptr;
 };
 
-constexpr size_t kMostStateBytes = 40;
+constexpr size_t kMaxStateBytes = 40;
 
 // The kernel for values of `compute_type`; without functions if it is not defined for them.
 ReduceKernel reduce_kernel(ReduceOp op, ComputeType compute_type);

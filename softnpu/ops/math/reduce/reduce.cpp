@@ -15,9 +15,9 @@ namespace softnpu {
 namespace {
 
 // Results and values per tile: both fit the first-level cache.
-constexpr int64_t kMostLines = 512;
+constexpr int64_t kMaxLines = 512;
 constexpr int64_t kTile = 1024;
-constexpr size_t kMostBytes = 16;
+constexpr size_t kMaxBytes = 16;
 // Values of the smallest piece for a thread.
 constexpr int64_t kGrain = 1 << 14;
 // Enough pieces to keep any number of threads busy.
@@ -32,14 +32,14 @@ int64_t ceil_of(int64_t a, int64_t b) { return (a + b - 1) / b; }
 class ReduceTask {
  public:
   // The addresses of `self` and of the wanted results.
-  using Addresses = std::array<void*, 1 + kMostResults>;
+  using Addresses = std::array<void*, 1 + kMaxResults>;
 
   ReduceTask(const Reduction& reduction, const ReduceKernel& kernel, const aclTensor& self, const Results& results,
              ReduceSpace space)
       : kernel_(kernel), constants_(reduction.constants), space_(std::move(space)) {
     reader_ = ElementReader(self.dtype, reduction.dtype);
     compute_bytes_ = static_cast<ptrdiff_t>(compute_type_size(compute_type_of(reduction.dtype)));
-    for (size_t k = 0; k < kMostResults; ++k) {
+    for (size_t k = 0; k < kMaxResults; ++k) {
       wanted_[k] = results[k] != nullptr;
       if (!wanted_[k]) continue;
       writers_[k] = ElementWriter(reduction.results[k], results[k]->dtype);
@@ -47,7 +47,7 @@ class ReduceTask {
     }
     by_columns_ = space_.is_by_columns();
     const int64_t most =
-        by_columns_ ? std::min<int64_t>(kMostLines, static_cast<int64_t>(kernel.most_columns)) : kMostLines;
+        by_columns_ ? std::min<int64_t>(kMaxLines, static_cast<int64_t>(kernel.most_columns)) : kMaxLines;
     const int64_t length = std::max<int64_t>(space_.reduced_count(), 1);
     block_ = std::clamp<int64_t>(by_columns_ ? most : ceil_of(kGrain, length), 1, most);
     blocks_ = ceil_of(space_.kept_count(), block_);
@@ -59,7 +59,7 @@ class ReduceTask {
     }
     chunks_ = ceil_of(length, chunk_);
     addresses_[0] = const_cast<char*>(space_.in());
-    for (size_t k = 0; k < kMostResults; ++k) {
+    for (size_t k = 0; k < kMaxResults; ++k) {
       if (wanted_[k]) addresses_[location_[k] = count_++] = space_.out(k);
     }
     message_ = describe_later({&self});
@@ -111,7 +111,7 @@ class ReduceTask {
   }
 
   void run_block(int64_t block, const Addresses& memory) const {
-    alignas(64) char states[kMostLines * kMostStateBytes];
+    alignas(64) char states[kMaxLines * kMaxStateBytes];
     kernel_.start(states, lines(block));
     reduce(block, 0, space_.reduced_count(), states, static_cast<const char*>(memory[0]));
     finish(block, states, memory);
@@ -145,7 +145,7 @@ class ReduceTask {
     if (reader_.is_direct() && inner == compute_bytes_) {
       return tile(states, from, outer, lines, static_cast<size_t>(reduced.count), index, constants_.data());
     }
-    alignas(64) char values[kTile * kMostBytes];
+    alignas(64) char values[kTile * kMaxBytes];
     if (by_columns_) {
       const int64_t most = std::max<int64_t>(1, kTile / kept.count);
       for (int64_t r = 0; r < reduced.count; r += most) {
@@ -181,13 +181,13 @@ class ReduceTask {
   }
 
   void finish(int64_t block, const char* states, const Addresses& memory) const {
-    alignas(64) char values[kMostResults][kMostLines * kMostBytes];
+    alignas(64) char values[kMaxResults][kMaxLines * kMaxBytes];
     kernel_.finish(states, lines(block), constants_.data(), wanted_[0] ? values[0] : nullptr,
                    wanted_[1] ? values[1] : nullptr);
     const int64_t line = block * block_;
-    std::array<const char*, kMostResults> next{values[0], values[1]};
+    std::array<const char*, kMaxResults> next{values[0], values[1]};
     space_.for_kept(line, line + static_cast<int64_t>(lines(block)), [&](const ReduceRun& kept) {
-      for (size_t k = 0; k < kMostResults; ++k) {
+      for (size_t k = 0; k < kMaxResults; ++k) {
         if (!wanted_[k]) continue;
         writers_[k].write(next[k], static_cast<size_t>(kept.count),
                           static_cast<char*>(memory[location_[k]]) + kept.out[k], kept.out_stride[k]);
@@ -197,16 +197,16 @@ class ReduceTask {
   }
 
   ReduceKernel kernel_;
-  std::array<double, kMostReduceConstants> constants_;
+  std::array<double, kMaxReduceConstants> constants_;
   ReduceSpace space_;
   ElementReader reader_;
-  std::array<ElementWriter, kMostResults> writers_;
-  std::array<bool, kMostResults> wanted_{};
+  std::array<ElementWriter, kMaxResults> writers_;
+  std::array<bool, kMaxResults> wanted_{};
   Addresses addresses_{};
-  std::array<size_t, kMostResults> location_{};  // of a wanted result's address
-  size_t count_ = 1;                             // of addresses
+  std::array<size_t, kMaxResults> location_{};  // of a wanted result's address
+  size_t count_ = 1;                            // of addresses
   Describe message_;
-  std::array<ptrdiff_t, kMostResults> result_bytes_{};
+  std::array<ptrdiff_t, kMaxResults> result_bytes_{};
   ptrdiff_t compute_bytes_ = 0;
   bool by_columns_ = false;
   double work_ = 0;
@@ -243,7 +243,7 @@ Status plan_reduce(const Reduction& reduction, const aclTensor& self, const std:
   }
   auto task = std::make_shared<const ReduceTask>(reduction, kernel, self, results, std::move(space));
   if (!task->needs_workspace()) {
-    OperandRun<ReduceTask, 1 + kMostResults>{task, task->addresses()}.put(plan);
+    OperandRun<ReduceTask, 1 + kMaxResults>{task, task->addresses()}.put(plan);
     return Status::ok();
   }
   plan->work = task->work();

@@ -12,8 +12,8 @@ struct Reduction {
   // The type to which values are converted before the reduction.
   aclDataType dtype = ACL_DT_UNDEFINED;
   // The types of the kernel's results, before conversion to those of the tensors.
-  std::array<aclDataType, kMostResults> results{};
-  std::array<double, kMostReduceConstants> constants{1, 0};
+  std::array<aclDataType, kMaxResults> results{};
+  std::array<double, kMaxReduceConstants> constants{1, 0};
   bool needs_values = false;  // fails without values
   double cost = 1;            // of one value beyond memory, in simple vector operations
 };

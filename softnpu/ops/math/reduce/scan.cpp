@@ -17,7 +17,7 @@ namespace {
 
 // Values per tile, of one line or of adjacent ones.
 constexpr int64_t kTile = 256;
-constexpr size_t kMostBytes = 16;
+constexpr size_t kMaxBytes = 16;
 constexpr double kFlopsPerValue = 32;
 
 // A planned scan. Immutable: several threads may run it.
@@ -31,7 +31,7 @@ class ScanTask {
     compute_bytes_ = static_cast<ptrdiff_t>(compute_type_size(compute_type_of(dtype)));
     if (!self.dims.empty()) {
       length_ = self.dims[dim];
-      for (size_t k = 0; k < kMostResults; ++k) {
+      for (size_t k = 0; k < kMaxResults; ++k) {
         if (results[k] == nullptr) continue;
         out_stride_[k] = results[k]->strides[dim] * static_cast<ptrdiff_t>(aclDataTypeSize(results[k]->dtype));
       }
@@ -64,7 +64,7 @@ class ScanTask {
 
  private:
   struct Tile {
-    alignas(64) char values[kTile * kMostBytes];
+    alignas(64) char values[kTile * kMaxBytes];
     int64_t indices[kTile];
   };
 
@@ -86,13 +86,13 @@ class ScanTask {
     Group() {
       for (size_t k = 0; k < kScanLines; ++k) values[k] = tiles[k].values;
     }
-    alignas(16) char states[kScanLines * kMostScanStateBytes];
+    alignas(16) char states[kScanLines * kMaxScanStateBytes];
     const char* from[kScanLines];
     char* to[kScanLines];
     const void* in[kScanLines];
     void* out[kScanLines];
     struct {
-      alignas(64) char values[kTile * kMostBytes];
+      alignas(64) char values[kTile * kMaxBytes];
     } tiles[kScanLines];
     void* values[kScanLines];
   };
@@ -136,7 +136,7 @@ class ScanTask {
     Group group;
     const char* from = in_of(run, line);
     char* to = out_of(run, line);
-    alignas(16) char sum[kMostScanStateBytes];
+    alignas(16) char sum[kMaxScanStateBytes];
     kernel_.start(sum, 1);
     int64_t i = 0;
     for (; i + kGroup * kTile <= length_; i += kGroup * kTile) {
@@ -158,7 +158,7 @@ class ScanTask {
 
   void run_line_by_line(const ReduceRun& run, int64_t first) const {
     for (int64_t line = first; line < run.count; ++line) {
-      alignas(16) char state[kMostScanStateBytes];
+      alignas(16) char state[kMaxScanStateBytes];
       kernel_.start(state, 1);
       run_line(run, line, 0, state);
     }
@@ -181,7 +181,7 @@ class ScanTask {
 
   void run_columns(const ReduceRun& run) const {
     Tile tile;
-    alignas(16) char states[kTile * kMostScanStateBytes];
+    alignas(16) char states[kTile * kMaxScanStateBytes];
     for (int64_t line = 0; line < run.count; line += kTile) {
       const auto here = static_cast<size_t>(std::min(kTile, run.count - line));
       kernel_.start(states, here);
@@ -203,7 +203,7 @@ class ScanTask {
   ElementReader reader_;
   ElementWriter writer_;
   ElementWriter index_writer_;
-  std::array<ptrdiff_t, kMostResults> out_stride_{};  // along the scanned dimension
+  std::array<ptrdiff_t, kMaxResults> out_stride_{};  // along the scanned dimension
   ptrdiff_t compute_bytes_ = 0;
   int64_t length_ = 1;
   bool has_indices_ = false;
@@ -234,9 +234,9 @@ Status plan_scan(ScanOp op, const aclTensor& self, int64_t dim, aclDataType dtyp
   SOFTNPU_RETURN_IF_ERROR(marked_dims(self, {&dim, 1}, &marked));
   const auto at = static_cast<size_t>(std::find(marked.begin(), marked.end(), true) - marked.begin());
   // The results' first elements along the dimension: lines are walked as in a reduction.
-  std::array<aclTensor, kMostResults> firsts;
+  std::array<aclTensor, kMaxResults> firsts;
   Results lines{};
-  for (size_t k = 0; k < kMostResults; ++k) {
+  for (size_t k = 0; k < kMaxResults; ++k) {
     if (results[k] == nullptr) continue;
     SOFTNPU_RETURN_IF_ERROR(check(self, *results[k]));
     firsts[k] = *results[k];

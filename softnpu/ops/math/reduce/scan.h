@@ -30,7 +30,7 @@ struct ScanKernel {
   ScanTotal total = nullptr;
 };
 
-constexpr size_t kMostScanStateBytes = 16;
+constexpr size_t kMaxScanStateBytes = 16;
 
 ScanKernel scan_kernel(ScanOp op, ComputeType compute_type);
 

@@ -124,7 +124,7 @@ void total(void* state, const void* values, size_t count) {
 
 template <typename F>
 ScanKernel kernel_of() {
-  static_assert(sizeof(typename F::State) <= kMostScanStateBytes);
+  static_assert(sizeof(typename F::State) <= kMaxScanStateBytes);
   return {sizeof(typename F::State), &start<F>, &rows<F>, &columns<F>, nullptr, nullptr};
 }
 

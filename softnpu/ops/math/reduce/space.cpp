@@ -17,7 +17,7 @@ std::vector<ReduceDim> ordered(std::vector<ReduceDim> dims) {
   for (const ReduceDim& dim : dims) {
     const auto joins = [&](const ReduceDim& outer) {
       if (outer.in != dim.in * dim.size) return false;
-      for (size_t k = 0; k < kMostResults; ++k) {
+      for (size_t k = 0; k < kMaxResults; ++k) {
         if (outer.out[k] != dim.out[k] * dim.size) return false;
       }
       return true;
@@ -90,7 +90,7 @@ Status ReduceSpace::make(const aclTensor& self, const std::vector<bool>& marked,
     dim.in = self.strides[i] * in_size;
     (marked[i] ? reduced : kept).push_back(dim);
   }
-  for (size_t k = 0; k < kMostResults; ++k) {
+  for (size_t k = 0; k < kMaxResults; ++k) {
     if (results[k] == nullptr) continue;
     const aclTensor& result = *results[k];
     SOFTNPU_RETURN_IF_ERROR(check_shape(self, marked, keepdim, result));

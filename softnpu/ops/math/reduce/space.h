@@ -14,8 +14,8 @@
 
 namespace softnpu {
 
-constexpr size_t kMostResults = 2;
-using Results = std::array<const aclTensor*, kMostResults>;  // null: not needed
+constexpr size_t kMaxResults = 2;
+using Results = std::array<const aclTensor*, kMaxResults>;  // null: not needed
 
 // Marks the dimensions in `dims`; all, if it is empty. Negative ones count from the end.
 Status marked_dims(const aclTensor& self, std::span<const int64_t> dims, std::vector<bool>* out);
@@ -24,7 +24,7 @@ Status marked_dims(const aclTensor& self, std::span<const int64_t> dims, std::ve
 struct ReduceDim {
   int64_t size = 1;
   ptrdiff_t in = 0;
-  std::array<ptrdiff_t, kMostResults> out{};
+  std::array<ptrdiff_t, kMaxResults> out{};
 };
 
 // Consecutive elements of a list of dimensions: offset of the first, and distance to the next.
@@ -32,8 +32,8 @@ struct ReduceRun {
   int64_t count = 0;
   ptrdiff_t in = 0;
   ptrdiff_t in_stride = 0;
-  std::array<ptrdiff_t, kMostResults> out{};
-  std::array<ptrdiff_t, kMostResults> out_stride{};
+  std::array<ptrdiff_t, kMaxResults> out{};
+  std::array<ptrdiff_t, kMaxResults> out_stride{};
 };
 
 class ReduceSpace {
@@ -65,7 +65,7 @@ class ReduceSpace {
   struct Layout {
     struct Position {
       ptrdiff_t in = 0;
-      std::array<ptrdiff_t, kMostResults> out{};
+      std::array<ptrdiff_t, kMaxResults> out{};
     };
     const ReduceDim* all;
     size_t count;
@@ -74,7 +74,7 @@ class ReduceSpace {
     int64_t size(size_t dim) const { return all[dim].size; }
     void advance(Position* position, size_t dim, int64_t steps) const {
       position->in += steps * all[dim].in;
-      for (size_t k = 0; k < kMostResults; ++k) position->out[k] += steps * all[dim].out[k];
+      for (size_t k = 0; k < kMaxResults; ++k) position->out[k] += steps * all[dim].out[k];
     }
   };
 
@@ -87,7 +87,7 @@ class ReduceSpace {
   int64_t kept_count_ = 1;
   int64_t reduced_count_ = 1;
   const char* in_ = nullptr;
-  std::array<char*, kMostResults> out_{};
+  std::array<char*, kMaxResults> out_{};
 };
 
 template <typename Body>

@@ -106,7 +106,7 @@ void finish_states(const void* states, size_t count, const double* k, void* firs
 
 template <typename F>
 ReduceKernel kernel_of() {
-  static_assert(sizeof(typename F::State) <= kMostStateBytes);
+  static_assert(sizeof(typename F::State) <= kMaxStateBytes);
   ReduceKernel kernel;
   kernel.state_bytes = sizeof(typename F::State);
   kernel.most_columns = AddsOne<F> ? 512 : 32;

@@ -49,11 +49,11 @@ struct Backward {
   }
 
   // The limit for the gradients of a head: the second-level cache.
-  static constexpr int64_t kMostFloats = int64_t{1} << 19;
+  static constexpr int64_t kMaxFloats = int64_t{1} << 19;
 
   void choose_way() {
     by_heads = head_tasks.size() >= 2 * static_cast<size_t>(threads) && head_floats().fits() &&
-               head_floats().value() <= kMostFloats && bias_gradient.data == nullptr;
+               head_floats().value() <= kMaxFloats && bias_gradient.data == nullptr;
   }
 
   void run(float* workspace) const {

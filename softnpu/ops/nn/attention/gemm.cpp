@@ -47,7 +47,7 @@ HWY_INLINE void rows(size_t n, size_t k, const float* a, size_t a_row, size_t a_
 }
 
 // The number of rows whose sums fit the registers of AVX2, or of AVX-512.
-constexpr size_t kMostRows = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
+constexpr size_t kMaxRows = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
 
 void gemm(size_t m, size_t n, size_t k, const float* a, size_t a_row, size_t a_column, const float* b, size_t ldb,
           float* c, size_t ldc, bool accumulate) {
@@ -56,7 +56,7 @@ void gemm(size_t m, size_t n, size_t k, const float* a, size_t a_row, size_t a_c
     for (; i + kRows <= m; i += kRows)
       rows<kRows>(n, k, a + i * a_row, a_row, a_column, b, ldb, c + i * ldc, ldc, accumulate);
   };
-  go.template operator()<kMostRows>();
+  go.template operator()<kMaxRows>();
   go.template operator()<4>();
   go.template operator()<1>();
 }

@@ -26,12 +26,12 @@ struct SumType<std::complex<float>> {
 
 template <typename T>
 T sum_of_channel(const ConvProblem& p, const ImageRows& rows, int64_t channel) {
-  T values[ImageRows::kMostPositions];
+  T values[ImageRows::kMaxPositions];
   typename SumType<T>::type sum{};
   for (int64_t batch = 0; batch < p.batch; ++batch) {
     const int64_t positions = p.out.spatial_size();
-    for (int64_t at = 0; at < positions; at += ImageRows::kMostPositions) {
-      const int64_t here = std::min(ImageRows::kMostPositions, positions - at);
+    for (int64_t at = 0; at < positions; at += ImageRows::kMaxPositions) {
+      const int64_t here = std::min(ImageRows::kMaxPositions, positions - at);
       rows.out(batch, channel, at, here, reinterpret_cast<char*>(values));
       for (int64_t i = 0; i < here; ++i) sum += values[i];
     }

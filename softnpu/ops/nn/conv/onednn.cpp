@@ -228,7 +228,7 @@ void copy(const Layout& to, char* to_data, const Layout& from, char* from_data, 
 }
 
 // Splitting pays if each number is used in at least this many products.
-constexpr int64_t kLeastSplit = 16;
+constexpr int64_t kMinSplit = 16;
 
 // The dimension of an operand over which the sum runs. The parts of a split operand are concatenated along it.
 size_t summed_dim(ConvKind kind, size_t operand) {
@@ -578,7 +578,7 @@ class Convolution final : public FusionRoot {
 }  // namespace
 
 bool is_split(const ConvProblem& p) {
-  const bool is_large = std::min(p.in.channels, p.out.channels) >= kLeastSplit;
+  const bool is_large = std::min(p.in.channels, p.out.channels) >= kMinSplit;
   const bool is_plain = p.groups == 1 && !p.in.is_blocked && !p.out.is_blocked;
   const int64_t longest = std::max({p.in.channels, p.out.channels, p.batch});
   return p.allows_less && p.splits && is_plain && is_large && onednn_counts({longest * kSplitParts});

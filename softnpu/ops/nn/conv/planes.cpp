@@ -12,7 +12,7 @@
 namespace softnpu {
 namespace {
 
-constexpr int64_t kMostTaps = 128;
+constexpr int64_t kMaxTaps = 128;
 // Floats of a thread's copy of some rows with their padding: about a first-level cache.
 constexpr int64_t kRowFloats = 8192;
 
@@ -103,8 +103,8 @@ struct PlaneTask {
   }
 
   void make(const float* rows, int64_t out, int64_t output, float* result) const {
-    std::array<const float*, kMostTaps> tap_rows;
-    std::array<float, kMostTaps> taps;
+    std::array<const float*, kMaxTaps> tap_rows;
+    std::array<float, kMaxTaps> taps;
     const auto* const own = reinterpret_cast<const float*>(filter.data) + out * filter.out_stride;
     const int64_t count = filter.sizes[1] * filter.sizes[2];
     for (int64_t k = 0; k < count; ++k) {
@@ -131,7 +131,7 @@ Attempt<Step> plane_convolution(const ConvProblem& p) {
     return Refusal{"the data type is not float32"};
   }
   if (!has_rows(p.in) || !has_rows(p.out)) return Refusal{"the images' rows are not contiguous"};
-  if (p.filter.sizes[0] != 1 || p.filter.taps() > kMostTaps) return Refusal{"the filter is a volume, or large"};
+  if (p.filter.sizes[0] != 1 || p.filter.taps() > kMaxTaps) return Refusal{"the filter is a volume, or large"};
   const bool forward = p.kind == ConvKind::kForward;
   // A gradient with strides reads every stride-th value, and one of several filters is a sum.
   const bool is_mirror = p.kind == ConvKind::kInputGradient && p.stride == Triple{1, 1, 1} && p.out_channels() == 1;

@@ -15,7 +15,7 @@ namespace softnpu {
 namespace {
 
 // With fewer positions an image's channel is too short for the matrix product's kernels.
-constexpr int64_t kLeastPositions = 128;
+constexpr int64_t kMinPositions = 128;
 
 bool is_all(const Triple& values, int64_t value) {
   return std::ranges::all_of(values, [=](int64_t v) { return v == value; });
@@ -124,8 +124,8 @@ Attempt<Step> pointwise_convolution(const ConvProblem& p) {
   if (p.in.is_blocked || p.out.is_blocked) return Refusal{"images are in blocks of channels"};
   // The products run one by one: each must be large enough for all threads.
   const bool is_split = p.kind == ConvKind::kFilterGradient && p.batch > 1;
-  constexpr int64_t kMostProducts = 1 << 16;
-  if (is_split && (p.batch > kMostProducts || p.flops() / static_cast<double>(p.batch) < kSmallWork)) {
+  constexpr int64_t kMaxProducts = 1 << 16;
+  if (is_split && (p.batch > kMaxProducts || p.flops() / static_cast<double>(p.batch) < kSmallWork)) {
     return Refusal{"the batch is large, or its products are small"};
   }
   if (p.dtype != ACL_FLOAT || p.filter.dtype != ACL_FLOAT || (p.bias != nullptr && p.bias_dtype != ACL_FLOAT)) {
@@ -134,7 +134,7 @@ Attempt<Step> pointwise_convolution(const ConvProblem& p) {
   for (const Image* image : {&p.in, &p.out}) {
     if (image->dtype != p.dtype) return Refusal{"the data type is not float32"};
     if (!has_planes(*image)) return Refusal{"a channel's positions are not contiguous"};
-    if (image->spatial_size() < kLeastPositions) return Refusal{"the images are small"};
+    if (image->spatial_size() < kMinPositions) return Refusal{"the images are small"};
   }
   std::vector<MatmulProblem> problems;
   if (p.kind == ConvKind::kFilterGradient) {

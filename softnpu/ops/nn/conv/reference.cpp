@@ -16,7 +16,7 @@
 namespace softnpu {
 namespace {
 
-static_assert(ImageRows::kMostPositions >= static_cast<int64_t>(std::max(kGemmColumns, kGemmDepth)));
+static_assert(ImageRows::kMaxPositions >= static_cast<int64_t>(std::max(kGemmColumns, kGemmDepth)));
 
 // Copies `count` values of `bytes` each from `row` to `to`, with a distance of `pitch` values in `to`.
 void spread(const char* row, int64_t count, char* to, int64_t pitch, int64_t bytes) {
@@ -89,7 +89,7 @@ class GradientSource final : public ConvPart {
   GradientSource(const ConvProblem& problem, bool of_in) : ConvPart(problem), of_in_(of_in) {}
 
   void pack(int64_t group, int64_t k, int64_t depth, int64_t j, int64_t count, void* to, int64_t pitch) const override {
-    alignas(16) char row[ImageRows::kMostPositions * 16];
+    alignas(16) char row[ImageRows::kMaxPositions * 16];
     const int64_t positions = p.out.spatial_size();
     for (int64_t x = 0; x < depth;) {
       const int64_t image = (k + x) / positions;

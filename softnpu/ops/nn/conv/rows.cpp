@@ -100,7 +100,7 @@ void ImageRows::out_seen_from_in(int64_t batch, int64_t channel, const Triple& t
     char* row = to + (done + begin * step - reached) * value_bytes_;
     const char* source = address(p_.out, batch, channel, from);
     if (step == 1) return out_reader_.read(source, stride, static_cast<size_t>(end - begin), row);
-    alignas(16) char gathered[kMostPositions * 16];
+    alignas(16) char gathered[kMaxPositions * 16];
     out_reader_.read(source, stride, static_cast<size_t>(end - begin), gathered);
     for (int64_t i = 0; i < end - begin; ++i) {
       std::memcpy(row + i * step * value_bytes_, gathered + i * value_bytes_, static_cast<size_t>(value_bytes_));

@@ -16,11 +16,11 @@ struct Tap {
 Tap tap_of(const Filter& filter, int64_t index);
 Triple position_of(const Image& image, int64_t index);
 
-// Reads rows of a problem's two images in the compute type. Positions are in row-major order; at most kMostPositions
+// Reads rows of a problem's two images in the compute type. Positions are in row-major order; at most kMaxPositions
 // per call. Padding, and gaps due to strides, are 0.
 class ImageRows {
  public:
-  static constexpr int64_t kMostPositions = 64;
+  static constexpr int64_t kMaxPositions = 64;
 
   explicit ImageRows(const ConvProblem& problem);
 

@@ -108,7 +108,7 @@ void pack_winograd_filter(const ConvProblem& p, WinogradTile tile, const Winogra
   const int64_t parts = (read_channels + kChannelsOfPart - 1) / kChannelsOfPart;
   parallel_for(output_channels / kWinogradChannels * parts, 1, threads, [&](int64_t first, int64_t last) {
     alignas(64) float taps[kReadGroup * kTaps];
-    alignas(64) float planes[kReadGroup][kMostWinogradPlanes * kWinogradChannels];
+    alignas(64) float planes[kReadGroup][kMaxWinogradPlanes * kWinogradChannels];
     for (int64_t part = first; part < last; ++part) {
       const int64_t output = part / parts * kWinogradChannels;
       const int64_t end = std::min((part % parts + 1) * kChannelsOfPart, read_channels);

@@ -10,7 +10,7 @@
 namespace softnpu {
 
 constexpr int64_t kWinogradChannels = 16;
-constexpr int64_t kMostWinogradPlanes = 36;
+constexpr int64_t kMaxWinogradPlanes = 36;
 
 struct WinogradTile {
   int64_t output = 4;  // side of the output tile: 2 or 4

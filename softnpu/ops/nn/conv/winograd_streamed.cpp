@@ -19,9 +19,9 @@ namespace softnpu {
 namespace {
 
 // Smaller filters, transformed as a whole, fit a cache.
-constexpr int64_t kLeastFilterBytes = int64_t{4} << 20;
+constexpr int64_t kMinFilterBytes = int64_t{4} << 20;
 // Transformed images are read once per block of output channels: they fit the last-level cache.
-constexpr int64_t kMostPlanesBytes = int64_t{8} << 20;
+constexpr int64_t kMaxPlanesBytes = int64_t{8} << 20;
 
 // Output channels at a time: with fewer a product has too few columns, with more the filter's block leaves the cache.
 constexpr int64_t kBlock = 32;
@@ -66,7 +66,7 @@ class StreamedWinograd final : public WinogradRoot {
   // Throws dnnl::error if oneDNN has no such product, or if the filter cannot be packed for it.
   explicit StreamedWinograd(const ConvProblem& problem) : WinogradRoot(problem) {
     // Each run transforms the filter: as few as possible, of about equal sizes.
-    const int64_t fits = std::max<int64_t>(1, kMostPlanesBytes / planes_bytes(p_, tile_));
+    const int64_t fits = std::max<int64_t>(1, kMaxPlanesBytes / planes_bytes(p_, tile_));
     const int64_t runs = (p_.batch + fits - 1) / fits;
     at_once_ = (p_.batch + runs - 1) / runs;
     block_ = block_of(output_image().channels, threads_);
@@ -147,7 +147,7 @@ class StreamedWinograd final : public WinogradRoot {
 Attempt<Step> streamed_winograd_convolution(const ConvProblem& p) {
   const WinogradTile tile = tile_of(p, p.output());
   const int64_t filter = tile.planes() * p.in.channels * p.out.channels * static_cast<int64_t>(sizeof(float));
-  if (filter < kLeastFilterBytes || planes_bytes(p, tile) > kMostPlanesBytes) {
+  if (filter < kMinFilterBytes || planes_bytes(p, tile) > kMaxPlanesBytes) {
     return Refusal{"the filter is small, or the transformed images are large"};
   }
   if (block_of(p.output().channels, onednn_threads(p.flops())) == 0)

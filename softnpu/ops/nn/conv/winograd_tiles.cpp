@@ -6,10 +6,10 @@ namespace softnpu {
 namespace {
 
 // With fewer channels or tiles the transforms, and the filter of four times the size, cost more than the products save.
-constexpr int64_t kLeastChannels = 32;
-constexpr int64_t kLeastCovered = 256;  // values per channel
+constexpr int64_t kMinChannels = 32;
+constexpr int64_t kMinCovered = 256;  // values per channel
 // Results beyond the image's edges are dropped: the limit of computed to needed values.
-constexpr double kMostWaste = 1.5;
+constexpr double kMaxWaste = 1.5;
 // From this size a filter for the large tile does not fit a cache and significantly adds to a program's memory.
 constexpr int64_t kLargeFilterBytes = int64_t{16} << 20;
 constexpr int64_t kFewTiles = 8;  // the filter is this many times as large as the images
@@ -27,7 +27,7 @@ const char* refused_by_winograd(const ConvProblem& p) {
   // Otherwise a gradient covers only part of its image.
   if (p.padding[1] > 2 || p.padding[2] > 2) return "the padding is more than 2";
   for (const Image* image : {&p.in, &p.out}) {
-    if (image->channels < kLeastChannels || image->channels % kWinogradChannels != 0) {
+    if (image->channels < kMinChannels || image->channels % kWinogradChannels != 0) {
       return "there are few channels, or a number of them that vectors do not divide";
     }
     if (!WinogradRows::are_of(*image)) return "the images' rows are not contiguous";
@@ -46,7 +46,7 @@ WinogradTile tile_of(const ConvProblem& p, const Image& image) {
 bool has_enough_tiles(const Image& image, int64_t batch, WinogradTile tile) {
   const int64_t covered = tiles_of(image, batch, tile) * tile.output * tile.output;
   const auto needed = static_cast<double>(batch * image.spatial_size());
-  return covered >= kLeastCovered && static_cast<double>(covered) <= kMostWaste * needed;
+  return covered >= kMinCovered && static_cast<double>(covered) <= kMaxWaste * needed;
 }
 
 }  // namespace softnpu

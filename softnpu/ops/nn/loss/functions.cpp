@@ -19,12 +19,12 @@ namespace HWY_NAMESPACE {
 namespace {
 
 // PyTorch's bounds: logarithms are at least -100, divisors at least 1e-12.
-constexpr double kLeastLog = -100;
-constexpr double kLeastDivisor = 1e-12;
+constexpr double kMinLog = -100;
+constexpr double kMinDivisor = 1e-12;
 
 template <typename T>
 HWY_INLINE T log_up(T x) {
-  return std::max(std::log(x), static_cast<T>(kLeastLog));
+  return std::max(std::log(x), static_cast<T>(kMinLog));
 }
 // log(1 + exp(-x)) without overflow.
 template <typename T>
@@ -55,7 +55,7 @@ struct Entropy {
   template <typename T>
   static HWY_INLINE T of(T a, T b, T c, const T*) {
     // NaN for a probability outside of [0, 1] is kept: max(NaN, x) is NaN if NaN is first.
-    return ((b - 1) * std::max(std::log1p(-a), static_cast<T>(kLeastLog)) - b * log_up(a)) * c;
+    return ((b - 1) * std::max(std::log1p(-a), static_cast<T>(kMinLog)) - b * log_up(a)) * c;
   }
 };
 struct LogitEntropy {
@@ -102,7 +102,7 @@ struct SmoothBackward {
 struct EntropyBackward {
   template <typename T>
   static HWY_INLINE T of(T a, T b, T c, T d, const T* k) {
-    return k[0] * a * d * (b - c) / std::max((1 - b) * b, static_cast<T>(kLeastDivisor));
+    return k[0] * a * d * (b - c) / std::max((1 - b) * b, static_cast<T>(kMinDivisor));
   }
 };
 struct LogitEntropyBackward {

@@ -15,10 +15,10 @@
 namespace softnpu {
 namespace {
 
-constexpr size_t kMostInputs = 5;
+constexpr size_t kMaxInputs = 5;
 constexpr int64_t kTile = 512;  // values per tile
 constexpr int64_t kChunk = 64 * kTile;
-constexpr size_t kMostBytes = sizeof(double);
+constexpr size_t kMaxBytes = sizeof(double);
 constexpr double kFlopsPerElement = 16;
 
 // A planned sum. Immutable: several threads may run it. Each piece writes its sum to the workspace.
@@ -79,8 +79,8 @@ class MapSumTask {
   int64_t pieces() const { return (space_.count() + kChunk - 1) / kChunk; }
 
   double sum_of(int64_t first, int64_t last) const {
-    alignas(64) char tiles[kMostInputs + 1][kTile * kMostBytes];
-    const void* in[kMostInputs] = {};
+    alignas(64) char tiles[kMaxInputs + 1][kTile * kMaxBytes];
+    const void* in[kMaxInputs] = {};
     for (size_t k = 0; k < count_; ++k) {
       in[k] = tiles[k];
       if (!inputs_[k].is_scalar) continue;
@@ -116,7 +116,7 @@ class MapSumTask {
 
   Mapping mapping_;
   Space space_;
-  std::array<Input, kMostInputs> inputs_{};
+  std::array<Input, kMaxInputs> inputs_{};
   size_t count_ = 0;
   ElementWriter writer_;
   char* out_ = nullptr;
@@ -132,7 +132,7 @@ class MapSumTask {
 
 Status plan_map_sum(const Mapping& mapping, std::initializer_list<MapInput> inputs, bool mean, const aclTensor& out,
                     Plan* plan) {
-  SmallVector<const aclTensor*, kMostInputs> tensors;
+  SmallVector<const aclTensor*, kMaxInputs> tensors;
   for (const MapInput& input : inputs) {
     if (input.tensor != nullptr) tensors.push_back(input.tensor);
   }

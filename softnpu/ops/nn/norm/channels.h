@@ -30,7 +30,7 @@ struct Channels {
   int64_t per_channel() const { return samples * spatial_size; }
   int64_t slice(int64_t sample, int64_t channel) const { return (sample * channels + channel) * spatial_size; }
   // Whether the slices of a channel are worth one kernel call for all of them.
-  bool has_short_slices() const { return samples > 1 && spatial_size <= kMostShortSlice; }
+  bool has_short_slices() const { return samples > 1 && spatial_size <= kMaxShortSlice; }
   SliceShape slices() const {
     return {static_cast<size_t>(samples), static_cast<size_t>(channels * spatial_size),
             static_cast<size_t>(spatial_size)};

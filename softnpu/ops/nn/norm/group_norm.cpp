@@ -43,7 +43,7 @@ class GroupNormTask {
   // False if groups are long, or their memory is not contiguous.
   bool run_short_groups() const {
     const int64_t size = shape.channels / groups * shape.spatial_size;
-    const T* const from = size > kMostShortGroup ? nullptr : x->find(0, shape.count());
+    const T* const from = size > kMaxShortGroup ? nullptr : x->find(0, shape.count());
     T* const to = from == nullptr ? nullptr : y->find(0, shape.count());
     if (to == nullptr) return false;
     const std::vector<T> weights = for_values(weight);

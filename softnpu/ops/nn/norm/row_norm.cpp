@@ -15,7 +15,7 @@ constexpr int64_t kTile = 1024;
 constexpr int64_t kGrain = 1 << 14;
 constexpr double kFlopsPerValue = 32;
 // The number of partial sums of weight gradients, independent of the number of threads.
-constexpr int64_t kMostParts = 16;
+constexpr int64_t kMaxParts = 16;
 
 // The rows to be normalized: factor * x + added + shift.
 template <typename T>
@@ -135,7 +135,7 @@ class RowNormGradientTask {
   std::optional<FlatWriter<T>> dx, dscaled, dweight, dbias;
 
   bool sums() const { return dweight || dbias; }
-  int64_t part() const { return (rows + kMostParts - 1) / kMostParts; }
+  int64_t part() const { return (rows + kMaxParts - 1) / kMaxParts; }
   int64_t parts() const { return rows == 0 ? 0 : (rows + part() - 1) / part(); }
   // Per part: the sums of the weight's gradient, then of the bias's.
   Checked workspace_bytes() const { return checked(sums() ? parts() : 0) * 2 * length * sizeof(double); }

@@ -7,7 +7,7 @@
 namespace softnpu {
 
 // More values are a row's work.
-inline constexpr int64_t kMostShortGroup = 64;
+inline constexpr int64_t kMaxShortGroup = 64;
 
 template <typename T>
 struct ShortGroups {

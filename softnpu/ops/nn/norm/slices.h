@@ -9,7 +9,7 @@
 namespace softnpu {
 
 // Longer slices are rows of their own.
-inline constexpr int64_t kMostShortSlice = 256;
+inline constexpr int64_t kMaxShortSlice = 256;
 
 // `count` slices of `size` values, `stride` values apart.
 struct SliceShape {

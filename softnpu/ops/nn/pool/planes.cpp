@@ -12,7 +12,7 @@ namespace softnpu {
 namespace {
 
 // Entries of a table, at most: building it takes time.
-constexpr int64_t kMostEntries = 1 << 13;
+constexpr int64_t kMaxEntries = 1 << 13;
 
 bool has_float_planes(const Image& image, int64_t batch) {
   return image.dtype == ACL_FLOAT && has_dense_planes(image, batch);
@@ -109,13 +109,13 @@ std::optional<Plan> plan_pool_of_planes(const PoolProblem& p, bool backward) {
   const bool has_indices = p.indices.data != nullptr;
   if (has_indices && (p.indices.dtype != ACL_INT64 || !has_dense_planes(p.indices, p.batch))) return std::nullopt;
   int64_t entries = 0;
-  int64_t fewest = kMostEntries;
+  int64_t fewest = kMaxEntries;
   for_windows(p, [&](const Range& z, const Range& y, const Range& x) {
     const int64_t values = values_of(p.windows, z, y, x);
     entries += values;
     fewest = std::min(fewest, values);
   });
-  if (entries > kMostEntries || (is_max && fewest == 0)) return std::nullopt;
+  if (entries > kMaxEntries || (is_max && fewest == 0)) return std::nullopt;
   PlanesProblem created{is_max ? PlaneOp::kMax : PlaneOp::kSum, table_of(p)};
   if (!is_max) (backward ? created.source_divisors : created.divisors) = divisors_of(p);
   if (backward) created.table = created.table.transposed();

@@ -193,7 +193,7 @@ class Resample {
 
 // Small planes by a table (ops/planes).
 std::optional<Plan> plan_resample_of_planes(const ResampleProblem& p) {
-  constexpr int64_t kMostEntries = 1 << 13;  // building a table takes time
+  constexpr int64_t kMaxEntries = 1 << 13;  // building a table takes time
   const Taps& planes = p.taps[0];
   const Taps& rows = p.taps[1];
   const Taps& columns = p.taps[2];
@@ -201,7 +201,7 @@ std::optional<Plan> plan_resample_of_planes(const ResampleProblem& p) {
   if (!is_float || !has_dense_planes(p.in, p.batch) || !has_dense_planes(p.out, p.batch)) return std::nullopt;
   if (!fits_planes(p.batch * p.in.channels, p.in.spatial_size(), p.out.spatial_size())) return std::nullopt;
   const double entries = static_cast<double>(planes.count()) * static_cast<double>(rows.count() * columns.count());
-  if (entries > kMostEntries) return std::nullopt;
+  if (entries > kMaxEntries) return std::nullopt;
   PlaneTable table(p.in.spatial_size());
   const auto for_row = [](const Taps& taps, int64_t row, const auto& body) {
     for (int64_t i = taps.begin[static_cast<size_t>(row)]; i < taps.begin[static_cast<size_t>(row) + 1]; ++i) {

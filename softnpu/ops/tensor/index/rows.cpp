@@ -86,7 +86,7 @@ class RowReads {
 
 // A read whose rows the table chooses.
 struct RowReadTask {
-  static constexpr size_t kMostOperands = 6;
+  static constexpr size_t kMaxOperands = 6;
 
   IndexTable table;
   RowReads reads;
@@ -96,7 +96,7 @@ struct RowReadTask {
   double work() const { return cost; }
   size_t operand_count() const { return 2 + table.terms.size(); }
   std::string describe() const { return message(); }
-  Status run(const std::array<void*, kMostOperands>& at, int threads) const {
+  Status run(const std::array<void*, kMaxOperands>& at, int threads) const {
     return reads.run(table, at.data(), threads);
   }
 };
@@ -136,7 +136,7 @@ Status plan_reads(IndexTable table, RowLayout rows, aclDataType dtype, Describe 
   for (const IndexTerm& term : table.terms) operands.push_back(const_cast<char*>(term.data));
   const Effort effort = effort_of_rows(rows);
   RowReads reads(std::move(rows), dtype);
-  if (operands.size() > RowReadTask::kMostOperands) {
+  if (operands.size() > RowReadTask::kMaxOperands) {
     plan->describe = std::move(message);
     plan->work = effort.work;
     plan->run = [table = std::move(table), reads = std::move(reads), operands, threads = effort.threads](void*) {
@@ -144,7 +144,7 @@ Status plan_reads(IndexTable table, RowLayout rows, aclDataType dtype, Describe 
     };
     return Status::ok();
   }
-  OperandRun<RowReadTask, RowReadTask::kMostOperands> run;
+  OperandRun<RowReadTask, RowReadTask::kMaxOperands> run;
   run.task = std::make_shared<const RowReadTask>(
       RowReadTask{std::move(table), std::move(reads), effort.work, std::move(message)});
   std::ranges::copy(operands, run.operands.begin());

@@ -7,7 +7,7 @@
 namespace softnpu {
 namespace {
 
-constexpr size_t kMostCopies = 1 << 16;
+constexpr size_t kMaxCopies = 1 << 16;
 
 View source(const View& from, size_t dim, const Chunk& chunk) {
   if (chunk.step == 1) return from.narrow(dim, chunk.from, chunk.count);
@@ -36,9 +36,8 @@ Status add_pieces(const View& to, const View& from, const std::vector<PiecesOf>&
   size_t copies = 1;
   for (const PiecesOf& of : dims) {
     copies *= std::max<size_t>(of.pieces.size(), 1);
-    if (copies > kMostCopies) {
-      return {ACLNN_ERR_PARAM_INVALID,
-              text("more than ", kMostCopies, " pieces; call it for fewer dimensions at once")};
+    if (copies > kMaxCopies) {
+      return {ACLNN_ERR_PARAM_INVALID, text("more than ", kMaxCopies, " pieces; call it for fewer dimensions at once")};
     }
   }
   if (to.count() > 0) add(to, from, dims, outside, list);

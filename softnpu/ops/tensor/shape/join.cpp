@@ -67,7 +67,7 @@ class Moves {
       return gathers ? cast(tensor, part, &conversion) : cast(part, tensor, &conversion);
     }
     const auto bytes = static_cast<size_t>(count * view_.element());
-    if (cuts_runs_ && bytes <= kMostBytes && is_contiguous(tensor)) {
+    if (cuts_runs_ && bytes <= kMaxBytes && is_contiguous(tensor)) {
       void* data = nullptr;
       SOFTNPU_RETURN_IF_ERROR(tensor_memory(tensor, role, &data));
       auto* own = static_cast<char*>(data);
@@ -110,7 +110,7 @@ class Moves {
     size_t bytes;
   };
   // Longer runs are divided among threads.
-  static constexpr size_t kMostBytes = 1 << 16;
+  static constexpr size_t kMaxBytes = 1 << 16;
   static constexpr int64_t kGrainRuns = 256;
 
   const aclTensor& other_;

@@ -25,7 +25,7 @@ struct Block {
 };
 
 struct JoinedBlocks {
-  static constexpr size_t kMostOperands = 6;  // of a cached launch
+  static constexpr size_t kMaxOperands = 6;  // of a cached launch
 
   std::vector<Block> blocks;  // in ascending order of their offsets
   int64_t row_bytes = 0;
@@ -88,8 +88,8 @@ Status plan_joined_blocks(std::span<const aclTensor* const> tensors, size_t alon
   task->cost = effort_of(static_cast<double>(element_count(out))).work;
   task->message = std::move(message);
   *is_planned = true;
-  if (operands.size() <= JoinedBlocks::kMostOperands) {
-    OperandRun<JoinedBlocks, JoinedBlocks::kMostOperands> run{std::move(task)};
+  if (operands.size() <= JoinedBlocks::kMaxOperands) {
+    OperandRun<JoinedBlocks, JoinedBlocks::kMaxOperands> run{std::move(task)};
     std::ranges::copy(operands, run.operands.begin());
     run.put(plan);
     return Status::ok();

@@ -39,9 +39,9 @@ bool is_dense(const View& view) {
 std::optional<Plan> plan_pad_of_planes(PadMode mode, const std::vector<Padding>& paddings, const View& small,
                                        const View& large, bool backward) {
   if (small.dtype != ACL_FLOAT || large.dtype != ACL_FLOAT || !is_dense(small) || !is_dense(large)) return std::nullopt;
-  constexpr size_t kMostDims = 3;
-  std::array<Padding, kMostDims> padded{Padding{}, Padding{}, Padding{}};
-  if (paddings.size() > kMostDims) return std::nullopt;
+  constexpr size_t kMaxDims = 3;
+  std::array<Padding, kMaxDims> padded{Padding{}, Padding{}, Padding{}};
+  if (paddings.size() > kMaxDims) return std::nullopt;
   std::ranges::copy(paddings, padded.end() - static_cast<ptrdiff_t>(paddings.size()));
   int64_t values = 1;
   int64_t all = 1;

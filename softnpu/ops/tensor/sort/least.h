@@ -64,7 +64,7 @@ FindCandidates<T> find_candidates() {
 }
 
 // Up to this many selected elements are kept in order, and each further one is inserted.
-constexpr int64_t kMostInserted = 32;
+constexpr int64_t kMaxInserted = 32;
 
 // Packs the first k of a line, in any order. Values are compared as vectors: most of them are never packed.
 template <typename T>
@@ -73,7 +73,7 @@ void select_least(const T* values, int64_t k, int64_t length, bool descending, S
     const uint64_t key = key_of(values[i]);
     return ShortPacked::of(descending ? key ^ UINT32_MAX : key, i);
   };
-  const bool inserts = k <= kMostInserted;
+  const bool inserts = k <= kMaxInserted;
   const int64_t first = k == length || inserts ? k : most_held(k, length);
   for (int64_t i = 0; i < first; ++i) line[i] = packed(i);
   if (k == 0 || k == length) return;

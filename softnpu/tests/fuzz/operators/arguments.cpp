@@ -16,7 +16,7 @@ using softnpu::text;
 
 namespace {
 
-constexpr size_t kMostBytes = size_t{1} << 20;
+constexpr size_t kMaxBytes = size_t{1} << 20;
 
 // Whether a tensor's numbers are indices into another one.
 bool names_indices(const std::string& name) {
@@ -209,7 +209,7 @@ void* Arguments::make_tensor(const Argument& argument) {
     for (int64_t size : storage_shape.sizes) bytes *= static_cast<size_t>(size);
     if (numbers_.once_in(32)) ++storage_shape.sizes[numbers_.below(static_cast<uint32_t>(storage_shape.sizes.size()))];
   }
-  if (bytes > kMostBytes) return nullptr;
+  if (bytes > kMaxBytes) return nullptr;
   if (bytes > 0 && numbers_.once_in(32)) --bytes;  // memory that ends within the last element
   void* memory = bytes == 0 ? nullptr : make_memory(bytes, dtype);
   if (numbers_.once_in(64)) memory = nullptr;

@@ -36,7 +36,7 @@ namespace {
 constexpr auto kTime = std::chrono::seconds(by_build(15, 40));
 constexpr unsigned kHangSeconds = by_build(20, 60);
 constexpr unsigned kMomentSeconds = by_build(1, 3);
-constexpr uint64_t kMostWorkspace = uint64_t{1} << 26;
+constexpr uint64_t kMaxWorkspace = uint64_t{1} << 26;
 
 // The running case, for signal handlers: written by the test's thread, read when it is stopped.
 std::array<char, 2048> current{};
@@ -76,7 +76,7 @@ std::string recent_error() {
 // Phase two of a plan, occasionally with a typical error of programs.
 void launch(const Caller& caller, Numbers& numbers, uint64_t bytes, aclOpExecutor* executor, aclrtStream stream) {
   void* workspace = nullptr;
-  if (bytes > kMostWorkspace ||
+  if (bytes > kMaxWorkspace ||
       (bytes > 0 && aclrtMalloc(&workspace, bytes, ACL_MEM_MALLOC_HUGE_FIRST) != ACL_SUCCESS)) {
     EXPECT_EQ(aclDestroyAclOpExecutor(executor), ACLNN_SUCCESS);
     return;
@@ -174,7 +174,7 @@ void call(const Caller& caller, unsigned seed, aclrtStream stream, Counts* count
     } else {
       ++counts->huge;
       EXPECT_EQ(aclDestroyAclOpExecutor(executor), ACLNN_SUCCESS);
-      if (bytes <= kMostWorkspace) launch_elsewhere(caller, seed);
+      if (bytes <= kMaxWorkspace) launch_elsewhere(caller, seed);
     }
   } else {
     EXPECT_FALSE(recent_error().empty());

@@ -36,20 +36,20 @@ struct Sum {
   }
 };
 
-template <bool is_mended>
+template <bool is_fixed>
 void forgotten_copy(GM_ADDR x, GM_ADDR y, GM_ADDR z) {
   Sum op;
   LocalTensor<float> a = op.in_x.AllocTensor<float>();
   LocalTensor<float> b = op.in_y.AllocTensor<float>();
   DataCopy(a, global(x), kTile);
-  if constexpr (is_mended) DataCopy(b, global(y), kTile);
+  if constexpr (is_fixed) DataCopy(b, global(y), kTile);
   op.in_x.EnQue(a);
   op.in_y.EnQue(b);
   op.add(kTile);
   op.store(global(z), kTile);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void longer_than_copied(GM_ADDR x, GM_ADDR y, GM_ADDR z) {
   Sum op;
   LocalTensor<float> a = op.in_x.AllocTensor<float>();
@@ -58,11 +58,11 @@ void longer_than_copied(GM_ADDR x, GM_ADDR y, GM_ADDR z) {
   DataCopy(b, global(y), kTile / 2);
   op.in_x.EnQue(a);
   op.in_y.EnQue(b);
-  op.add(is_mended ? kTile / 2 : kTile);
+  op.add(is_fixed ? kTile / 2 : kTile);
   op.store(global(z), kTile / 2);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void accumulator(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   TPipe pipe;
   QueueIn in;
@@ -70,7 +70,7 @@ void accumulator(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   pipe.InitBuffer(in, 1, kTile * sizeof(float));
   pipe.InitBuffer(out, 1, kTile * sizeof(float));
   LocalTensor<float> sum = out.AllocTensor<float>();
-  if constexpr (is_mended) Duplicate(sum, 0.0F, kTile);
+  if constexpr (is_fixed) Duplicate(sum, 0.0F, kTile);
   for (uint32_t i = 0; i < kElements; i += kTile) {
     LocalTensor<float> a = in.AllocTensor<float>();
     DataCopy(a, global(x)[i], kTile);
@@ -85,14 +85,14 @@ void accumulator(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   out.FreeTensor(sum);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void second_tile(GM_ADDR x, GM_ADDR y, GM_ADDR z) {
   Sum op;
   for (uint32_t i = 0; i < 2; ++i) {
     LocalTensor<float> a = op.in_x.AllocTensor<float>();
     LocalTensor<float> b = op.in_y.AllocTensor<float>();
     DataCopy(a, global(x)[i * kTile], kTile);
-    if (is_mended || i == 0) DataCopy(b, global(y), kTile);  // y is meant to stay where it is
+    if (is_fixed || i == 0) DataCopy(b, global(y), kTile);  // y is meant to stay where it is
     op.in_x.EnQue(a);
     op.in_y.EnQue(b);
     op.add(kTile);
@@ -100,7 +100,7 @@ void second_tile(GM_ADDR x, GM_ADDR y, GM_ADDR z) {
   }
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void scalar_before_result(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   TPipe pipe;
   TBuf<> buffer;
@@ -109,7 +109,7 @@ void scalar_before_result(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   LocalTensor<float> b = a[kTile];
   DataCopy(a, global(x), kTile);
   order<HardEvent::MTE2_V>(EVENT_ID0);
-  if constexpr (is_mended) Add(b, a, a, kTile);
+  if constexpr (is_fixed) Add(b, a, a, kTile);
   order<HardEvent::V_S>(EVENT_ID0);
   const float first = b.GetValue(0);
   Duplicate(b, first, kTile);
@@ -117,7 +117,7 @@ void scalar_before_result(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   DataCopy(global(z), b, kTile);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void gaps(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   TPipe pipe;
   TBuf<> buffer;
@@ -125,20 +125,20 @@ void gaps(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   LocalTensor<float> a = buffer.Get<float>();
   LocalTensor<float> b = a[kTile];
   // Blocks of 8 floats; with a gap of one behind each they fill every other one.
-  DataCopy(a, global(x), DataCopyParams(kTile / 16, 1, 0, is_mended ? 0 : 1));
+  DataCopy(a, global(x), DataCopyParams(kTile / 16, 1, 0, is_fixed ? 0 : 1));
   order<HardEvent::MTE2_V>(EVENT_ID0);
   Add(b, a, a, kTile / 2);
   order<HardEvent::V_MTE3>(EVENT_ID0);
   DataCopy(global(z), b, kTile / 2);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void stored_before_computed(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   TPipe pipe;
   QueueOut out;
   pipe.InitBuffer(out, 2, kTile * sizeof(float));
   LocalTensor<float> a = out.AllocTensor<float>();
-  Duplicate(a, 1.0F, is_mended ? kTile : kTile / 2);
+  Duplicate(a, 1.0F, is_fixed ? kTile : kTile / 2);
   out.EnQue(a);
   a = out.DeQue<float>();
   DataCopy(global(z), a, kTile);

@@ -1,5 +1,5 @@
 #pragma once
-// Small kernels with one bug each, and their mended twins: what the checks of kernels are measured with.
+// Small kernels with one bug each, and their fixed twins: what the checks of kernels are measured with.
 
 #include <span>
 
@@ -17,7 +17,7 @@ struct Row {
   const char* check;  // which has to report the bug
   const char* bug;    // what it is
   Kernel buggy;
-  Kernel mended;
+  Kernel fixed;
 };
 
 // One table for each check.

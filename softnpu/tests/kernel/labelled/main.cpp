@@ -1,5 +1,5 @@
-// Runs the labelled kernels, in the mode that the environment asks for; without checks the mended ones alone.
-//   kernel_checks               a line for each: name, check, bug or mended, checks that reported, error, hash of z
+// Runs the labelled kernels, in the mode that the environment asks for; without checks the fixed ones alone.
+//   kernel_checks               a line for each: name, check, bug or fixed, checks that reported, error, hash of z
 //   kernel_checks --report NAME the reports of one bug, on stderr
 //   kernel_checks --time        milliseconds of an addition, one launch a line
 //   kernel_checks --add         one such launch
@@ -78,14 +78,14 @@ struct Arguments {
   GM_ADDR x, y, z;
 };
 
-aclError run(const labelled::Row& row, bool is_mended, const Tensors& tensors) {
+aclError run(const labelled::Row& row, bool is_fixed, const Tensors& tensors) {
   softnpuKernel kernel{};
   kernel.name = row.name;
   kernel.run = [](const void* arguments) {
     const auto& a = *static_cast<const Arguments*>(arguments);
     a.kernel(a.x, a.y, a.z);
   };
-  const Arguments arguments{is_mended ? row.mended : row.buggy, tensors[0], tensors[1], tensors[2]};
+  const Arguments arguments{is_fixed ? row.fixed : row.buggy, tensors[0], tensors[1], tensors[2]};
   check(softnpuKernelEnqueue(SOFTNPU_KERNEL_ENTRY_VERSION, &kernel, 1, nullptr, &arguments, sizeof arguments),
         "softnpuKernelEnqueue");
   return aclrtSynchronizeStream(nullptr);
@@ -130,12 +130,12 @@ std::vector<labelled::Row> all_rows() {
 
 void run_all() {
   for (const labelled::Row& row : all_rows()) {
-    for (const bool is_mended : {false, true}) {
-      if (!is_mended && !softnpu::kernel::is_checked) continue;
+    for (const bool is_fixed : {false, true}) {
+      if (!is_fixed && !softnpu::kernel::is_checked) continue;
       const Tensors tensors(labelled::kElements);
       aclError error = ACL_SUCCESS;
-      const std::string reports = captured([&] { error = run(row, is_mended, tensors); });
-      std::printf("%s\t%s\t%s\t%s\t%d\t%016llx\n", row.name, row.check, is_mended ? "mended" : "bug",
+      const std::string reports = captured([&] { error = run(row, is_fixed, tensors); });
+      std::printf("%s\t%s\t%s\t%s\t%d\t%016llx\n", row.name, row.check, is_fixed ? "fixed" : "bug",
                   checks_of(reports).c_str(), error, static_cast<unsigned long long>(tensors.hash()));
     }
   }

@@ -38,67 +38,67 @@ struct Double {
   }
 };
 
-template <bool is_mended>
+template <bool is_fixed>
 void behind_global_tensor(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Double op(kTile);
-  const uint32_t first = is_mended ? kElements - kTile : kElements - kTile / 2;
+  const uint32_t first = is_fixed ? kElements - kTile : kElements - kTile / 2;
   copy_in(&op.in, global(x)[first], kTile);
   op.sum(kTile);
   copy_out(&op.out, global(z), kTile);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void behind_allocation(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Double op(kTile);
   GlobalTensor<float> input;
   input.SetGlobalBuffer(reinterpret_cast<float*>(x));
-  const uint32_t first = is_mended ? kElements - kTile : kElements - kTile / 2;
+  const uint32_t first = is_fixed ? kElements - kTile : kElements - kTile / 2;
   copy_in(&op.in, input[first], kTile);
   op.sum(kTile);
   copy_out(&op.out, global(z), kTile);
 }
 
 // The kernel does not say how long y is: another tensor is behind it.
-template <bool is_mended>
+template <bool is_fixed>
 void behind_tensor(GM_ADDR, GM_ADDR y, GM_ADDR z) {
   Double op(kTile);
   GlobalTensor<float> input;
   input.SetGlobalBuffer(reinterpret_cast<float*>(y));
-  const uint32_t first = is_mended ? kElements - kTile : kElements - kTile / 2;
+  const uint32_t first = is_fixed ? kElements - kTile : kElements - kTile / 2;
   copy_in(&op.in, input[first], kTile);
   op.sum(kTile);
   copy_out(&op.out, global(z), kTile);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void neighbouring_tensor(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Double op(kTile);
   copy_in(&op.in, global(x), kTile);
   op.sum(kTile);
-  copy_out(&op.out, global(z, 2 * kElements)[is_mended ? kElements - kTile : kElements], kTile);
+  copy_out(&op.out, global(z, 2 * kElements)[is_fixed ? kElements - kTile : kElements], kTile);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void behind_local_tensor(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Double op(kTile);
   copy_in(&op.in, global(x), kTile);
-  op.sum(is_mended ? kTile : kTile + 8);
+  op.sum(is_fixed ? kTile : kTile + 8);
   copy_out(&op.out, global(z), kTile);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void odd_copy(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Double op(kTile);
   copy_in(&op.in, global(x), kTile);
   op.sum(kTile);
-  copy_out(&op.out, global(z), is_mended ? kTile : kTile - 3);
+  copy_out(&op.out, global(z), is_fixed ? kTile : kTile - 3);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void odd_address(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Double op(2 * kTile);
   LocalTensor<float> a = op.in.AllocTensor<float>();
-  DataCopy(a[is_mended ? 8 : 4], global(x), kTile);
+  DataCopy(a[is_fixed ? 8 : 4], global(x), kTile);
   op.in.EnQue(a);
   a = op.in.DeQue<float>();
   LocalTensor<float> b = op.out.AllocTensor<float>();
@@ -108,20 +108,20 @@ void odd_address(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   copy_out(&op.out, global(z), kTile - 8);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void used_after_free(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Double op(kTile);
   copy_in(&op.in, global(x), kTile);
   LocalTensor<float> a = op.in.DeQue<float>();
   LocalTensor<float> b = op.out.AllocTensor<float>();
-  if constexpr (!is_mended) op.in.FreeTensor(a);
+  if constexpr (!is_fixed) op.in.FreeTensor(a);
   Add(b, a, a, kTile);
-  if constexpr (is_mended) op.in.FreeTensor(a);
+  if constexpr (is_fixed) op.in.FreeTensor(a);
   op.out.EnQue(b);
   copy_out(&op.out, global(z), kTile);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void never_freed(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Double op(kTile);
   copy_in(&op.in, global(x), kTile);
@@ -129,11 +129,11 @@ void never_freed(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   LocalTensor<float> b = op.out.AllocTensor<float>();
   Add(b, a, a, kTile);
   op.out.EnQue(b);
-  if constexpr (is_mended) op.in.FreeTensor(a);
+  if constexpr (is_fixed) op.in.FreeTensor(a);
   copy_out(&op.out, global(z), kTile);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void freed_twice(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Double op(kTile);
   copy_in(&op.in, global(x), kTile);
@@ -142,25 +142,25 @@ void freed_twice(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Add(b, a, a, kTile);
   op.out.EnQue(b);
   op.in.FreeTensor(a);
-  if constexpr (!is_mended) op.in.FreeTensor(a);
+  if constexpr (!is_fixed) op.in.FreeTensor(a);
   copy_out(&op.out, global(z), kTile);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void too_much_memory(GM_ADDR x, GM_ADDR, GM_ADDR z) {
-  Double op(is_mended ? 24 * kElements : 25 * kElements);
+  Double op(is_fixed ? 24 * kElements : 25 * kElements);
   copy_in(&op.in, global(x), kTile);
   op.sum(kTile);
   copy_out(&op.out, global(z), kTile);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void scalar_behind_tensor(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Double op(kTile);
   copy_in(&op.in, global(x), kTile);
   LocalTensor<float> a = op.in.DeQue<float>();
   order<HardEvent::MTE2_S>(EVENT_ID0);
-  const float last = a.GetValue(is_mended ? kTile - 1 : kTile);
+  const float last = a.GetValue(is_fixed ? kTile - 1 : kTile);
   LocalTensor<float> b = op.out.AllocTensor<float>();
   Duplicate(b, last, kTile);
   op.out.EnQue(b);
@@ -168,12 +168,12 @@ void scalar_behind_tensor(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   copy_out(&op.out, global(z), kTile);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void strided_behind_tensor(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Double op(kTile);
   LocalTensor<float> a = op.in.AllocTensor<float>();
   // Blocks of 8 floats, every other one: the last one is the 31st.
-  DataCopy(a, global(x), DataCopyParams(is_mended ? 16 : 17, 1, 0, 1));
+  DataCopy(a, global(x), DataCopyParams(is_fixed ? 16 : 17, 1, 0, 1));
   op.in.EnQue(a);
   a = op.in.DeQue<float>();
   LocalTensor<float> b = op.out.AllocTensor<float>();
@@ -183,16 +183,16 @@ void strided_behind_tensor(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   copy_out(&op.out, global(z), 8);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void empty_mask(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Double op(kTile);
   copy_in(&op.in, global(x), kTile);
   LocalTensor<float> a = op.in.DeQue<float>();
   LocalTensor<float> b = op.out.AllocTensor<float>();
-  Copy(b, a, is_mended ? 64 : 0, 1, CopyRepeatParams(1, 1, 8, 8));
+  Copy(b, a, is_fixed ? 64 : 0, 1, CopyRepeatParams(1, 1, 8, 8));
   op.out.EnQue(b);
   op.in.FreeTensor(a);
-  if constexpr (is_mended) {
+  if constexpr (is_fixed) {
     copy_out(&op.out, global(z), 64);
   } else {
     b = op.out.DeQue<float>();
@@ -214,25 +214,25 @@ void add_some(GM_ADDR x, GM_ADDR z, const Call& add) {
   copy_out(&op.out, global(z), 2 * kTile);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void widened_mask(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   add_some(x, z, [](const LocalTensor<float>& b, const LocalTensor<float>& a) {
-    const uint64_t mask[2] = {0x5555555555555555, is_mended ? 0 : 0x5555555555555555};
+    const uint64_t mask[2] = {0x5555555555555555, is_fixed ? 0 : 0x5555555555555555};
     Add(b, a, a, mask, 4, BinaryRepeatParams(1, 1, 1, 8, 8, 8));
   });
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void too_many_repeats(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   add_some(x, z, [](const LocalTensor<float>& b, const LocalTensor<float>& a) {
-    Add(b, a, a, 8, is_mended ? 64 : 256, BinaryRepeatParams(1, 1, 1, 1, 1, 1));
+    Add(b, a, a, 8, is_fixed ? 64 : 256, BinaryRepeatParams(1, 1, 1, 1, 1, 1));
   });
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void partial_overlap(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   add_some(x, z,
-           [](const LocalTensor<float>& b, const LocalTensor<float>& a) { Add(b[is_mended ? 0 : 8], b, a, kTile); });
+           [](const LocalTensor<float>& b, const LocalTensor<float>& a) { Add(b[is_fixed ? 0 : 8], b, a, kTile); });
 }
 
 constexpr Row kRows[] = {

@@ -8,31 +8,31 @@ namespace {
 
 using namespace AscendC;
 
-template <bool is_mended>
+template <bool is_fixed>
 void sum_before_copy(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Flagged op;
   DataCopy(op.a, global(x), kTile);
-  if constexpr (is_mended) order<HardEvent::MTE2_V>(EVENT_ID0);
+  if constexpr (is_fixed) order<HardEvent::MTE2_V>(EVENT_ID0);
   Add(op.b, op.a, op.a, kTile);
   order<HardEvent::V_MTE3>(EVENT_ID0);
   DataCopy(global(z), op.b, kTile);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void store_before_sum(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Flagged op;
   DataCopy(op.a, global(x), kTile);
   order<HardEvent::MTE2_V>(EVENT_ID0);
   Add(op.b, op.a, op.a, kTile);
-  if constexpr (is_mended) order<HardEvent::V_MTE3>(EVENT_ID0);
+  if constexpr (is_fixed) order<HardEvent::V_MTE3>(EVENT_ID0);
   DataCopy(global(z), op.b, kTile);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void barrier_of_one_pipe(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Flagged op;
   DataCopy(op.a, global(x), kTile);
-  PipeBarrier<is_mended ? PIPE_ALL : PIPE_MTE2>();
+  PipeBarrier<is_fixed ? PIPE_ALL : PIPE_MTE2>();
   Add(op.b, op.a, op.a, kTile);
   order<HardEvent::V_MTE3>(EVENT_ID0);
   DataCopy(global(z), op.b, kTile);
@@ -59,16 +59,16 @@ void loop(GM_ADDR x, GM_ADDR z) {
   if constexpr (has_output_back) WaitFlag<HardEvent::MTE3_V>(EVENT_ID0);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void next_copy_before_sum(GM_ADDR x, GM_ADDR, GM_ADDR z) {
-  loop<is_mended, true>(x, z);
+  loop<is_fixed, true>(x, z);
 }
-template <bool is_mended>
+template <bool is_fixed>
 void next_sum_before_store(GM_ADDR x, GM_ADDR, GM_ADDR z) {
-  loop<true, is_mended>(x, z);
+  loop<true, is_fixed>(x, z);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void queue_not_used(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   TPipe pipe;
   TQue<QuePosition::VECIN, 1> in;
@@ -77,7 +77,7 @@ void queue_not_used(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   pipe.InitBuffer(out, 1, kTile * sizeof(float));
   LocalTensor<float> a = in.AllocTensor<float>();
   DataCopy(a, global(x), kTile);
-  if constexpr (is_mended) {
+  if constexpr (is_fixed) {
     in.EnQue(a);
     a = in.DeQue<float>();
   }
@@ -90,42 +90,42 @@ void queue_not_used(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   out.FreeTensor(b);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void scalar_before_copy(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Flagged op;
   DataCopy(op.a, global(x), kTile);
-  if constexpr (is_mended) order<HardEvent::MTE2_S>(EVENT_ID0);
+  if constexpr (is_fixed) order<HardEvent::MTE2_S>(EVENT_ID0);
   Duplicate(op.b, op.a.GetValue(1), kTile);
   order<HardEvent::V_MTE3>(EVENT_ID0);
   DataCopy(global(z), op.b, kTile);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void sum_before_scalar(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Flagged op;
   DataCopy(op.a, global(x), kTile);
   order<HardEvent::MTE2_S>(EVENT_ID0);
   op.a.SetValue(0, 5.0F);
-  if constexpr (is_mended) order<HardEvent::S_V>(EVENT_ID0);
+  if constexpr (is_fixed) order<HardEvent::S_V>(EVENT_ID0);
   order<HardEvent::MTE2_V>(EVENT_ID0);
   Add(op.b, op.a, op.a, kTile);
   order<HardEvent::V_MTE3>(EVENT_ID0);
   DataCopy(global(z), op.b, kTile);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void loaded_before_stored(GM_ADDR x, GM_ADDR y, GM_ADDR z) {
   Flagged op;
   DataCopy(op.a, global(x), kTile);
   order<HardEvent::MTE2_MTE3>(EVENT_ID0);
   DataCopy(global(y), op.a, kTile);  // as a workspace
-  if constexpr (is_mended) order<HardEvent::MTE3_MTE2>(EVENT_ID0);
+  if constexpr (is_fixed) order<HardEvent::MTE3_MTE2>(EVENT_ID0);
   DataCopy(op.b, global(y), kTile);
   order<HardEvent::MTE2_MTE3>(EVENT_ID1);
   DataCopy(global(z), op.b, kTile);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void flag_of_other_buffer(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   TPipe pipe;
   TBuf<> buffer;
@@ -137,7 +137,7 @@ void flag_of_other_buffer(GM_ADDR x, GM_ADDR, GM_ADDR z) {
     SetFlag<HardEvent::MTE2_V>(i);
   }
   for (int32_t i = 0; i < 2; ++i) {
-    const int32_t tile = is_mended ? i : 1 - i;
+    const int32_t tile = is_fixed ? i : 1 - i;
     WaitFlag<HardEvent::MTE2_V>(i);
     Add(i == 0 ? sum : tiles[tile], tiles[tile], tiles[tile], kTile);
   }

@@ -8,7 +8,7 @@ namespace {
 
 using namespace AscendC;
 
-template <bool is_mended>
+template <bool is_fixed>
 void set_without_wait(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Flagged op;
   DataCopy(op.a, global(x), kTile);
@@ -17,70 +17,70 @@ void set_without_wait(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   order<HardEvent::V_MTE3>(EVENT_ID0);
   DataCopy(global(z), op.b, kTile);
   SetFlag<HardEvent::MTE3_V>(EVENT_ID0);
-  if constexpr (is_mended) WaitFlag<HardEvent::MTE3_V>(EVENT_ID0);
+  if constexpr (is_fixed) WaitFlag<HardEvent::MTE3_V>(EVENT_ID0);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void wait_without_set(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Flagged op;
   DataCopy(op.a, global(x), kTile);
-  if constexpr (is_mended) SetFlag<HardEvent::MTE2_V>(EVENT_ID0);
+  if constexpr (is_fixed) SetFlag<HardEvent::MTE2_V>(EVENT_ID0);
   WaitFlag<HardEvent::MTE2_V>(EVENT_ID0);
   Add(op.b, op.a, op.a, kTile);
   order<HardEvent::V_MTE3>(EVENT_ID0);
   DataCopy(global(z), op.b, kTile);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void other_event(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Flagged op;
   DataCopy(op.a, global(x), kTile);
   SetFlag<HardEvent::MTE2_V>(EVENT_ID0);
-  WaitFlag<HardEvent::MTE2_V>(is_mended ? EVENT_ID0 : EVENT_ID1);
+  WaitFlag<HardEvent::MTE2_V>(is_fixed ? EVENT_ID0 : EVENT_ID1);
   Add(op.b, op.a, op.a, kTile);
   order<HardEvent::V_MTE3>(EVENT_ID0);
   DataCopy(global(z), op.b, kTile);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void set_twice(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Flagged op;
   DataCopy(op.a, global(x), kTile / 2);
   SetFlag<HardEvent::MTE2_V>(EVENT_ID0);
   DataCopy(op.a[kTile / 2], global(x)[kTile / 2], kTile / 2);
-  SetFlag<HardEvent::MTE2_V>(is_mended ? EVENT_ID1 : EVENT_ID0);
+  SetFlag<HardEvent::MTE2_V>(is_fixed ? EVENT_ID1 : EVENT_ID0);
   WaitFlag<HardEvent::MTE2_V>(EVENT_ID0);
-  WaitFlag<HardEvent::MTE2_V>(is_mended ? EVENT_ID1 : EVENT_ID0);
+  WaitFlag<HardEvent::MTE2_V>(is_fixed ? EVENT_ID1 : EVENT_ID0);
   Add(op.b, op.a, op.a, kTile);
   order<HardEvent::V_MTE3>(EVENT_ID0);
   DataCopy(global(z), op.b, kTile);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void event_8(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Flagged op;
   DataCopy(op.a, global(x), kTile);
   order<HardEvent::MTE2_V>(EVENT_ID0);
   Add(op.b, op.a, op.a, kTile);
-  order<HardEvent::V_MTE3>(is_mended ? 7 : 8);
+  order<HardEvent::V_MTE3>(is_fixed ? 7 : 8);
   DataCopy(global(z), op.b, kTile);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void circle(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Flagged op;
   DataCopy(op.a, global(x), kTile);
   order<HardEvent::MTE2_V>(EVENT_ID0);
-  if constexpr (is_mended) SetFlag<HardEvent::S_V>(EVENT_ID0);
+  if constexpr (is_fixed) SetFlag<HardEvent::S_V>(EVENT_ID0);
   WaitFlag<HardEvent::S_V>(EVENT_ID0);  // the vector unit waits for the program, which waits for the vector unit
   Add(op.b, op.a, op.a, kTile);
   order<HardEvent::V_S>(EVENT_ID0);
-  if constexpr (!is_mended) SetFlag<HardEvent::S_V>(EVENT_ID0);
+  if constexpr (!is_fixed) SetFlag<HardEvent::S_V>(EVENT_ID0);
   order<HardEvent::V_MTE3>(EVENT_ID0);
   DataCopy(global(z), op.b, kTile);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void empty_queue(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   TPipe pipe;
   QueueIn in;
@@ -89,7 +89,7 @@ void empty_queue(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   pipe.InitBuffer(out, 1, kTile * sizeof(float));
   LocalTensor<float> a = in.AllocTensor<float>();
   DataCopy(a, global(x), kTile);
-  if constexpr (is_mended) in.EnQue(a);
+  if constexpr (is_fixed) in.EnQue(a);
   a = in.DeQue<float>();
   LocalTensor<float> b = out.AllocTensor<float>();
   Add(b, a, a, kTile);
@@ -100,7 +100,7 @@ void empty_queue(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   out.FreeTensor(b);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void full_queue(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   TPipe pipe;
   QueueIn in;  // of depth 1
@@ -123,13 +123,13 @@ void full_queue(GM_ADDR x, GM_ADDR, GM_ADDR z) {
     out.FreeTensor(b);
   };
   load(0);
-  if constexpr (is_mended) store(0);
+  if constexpr (is_fixed) store(0);
   load(1);
-  if constexpr (!is_mended) store(0);
+  if constexpr (!is_fixed) store(0);
   store(1);
 }
 
-template <bool is_mended>
+template <bool is_fixed>
 void left_in_queue(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   TPipe pipe;
   QueueOut out;
@@ -137,7 +137,7 @@ void left_in_queue(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   LocalTensor<float> b = out.AllocTensor<float>();
   Duplicate(b, 1.0F, kTile);
   out.EnQue(b);
-  if constexpr (is_mended) b = out.DeQue<float>();
+  if constexpr (is_fixed) b = out.DeQue<float>();
   DataCopy(global(z), b, kTile);
   out.FreeTensor(b);
   (void)x;

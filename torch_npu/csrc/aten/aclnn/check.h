@@ -34,7 +34,7 @@ constexpr Dtypes kAllDtypes =
 constexpr Dtypes kCopiedDtypes = kAllDtypes | dtypes({at::kUInt16, at::kUInt32, at::kUInt64});
 
 // The maximum rank of descriptors, and of most of PyTorch's operators.
-constexpr int64_t kMostDims = 64;
+constexpr int64_t kMaxDims = 64;
 
 // Checks the tensors of one call, one by one.
 class Check {
@@ -74,7 +74,7 @@ class Check {
     constexpr c10::DispatchKeySet kLazy(
         {c10::DispatchKey::Conjugate, c10::DispatchKey::Negative, c10::DispatchKey::ZeroTensor});
     if (!keys.has(c10::DispatchKey::PrivateUse1) || keys.has_any(kLazy)) return false;
-    if ((dtype_bit(tensor.scalar_type()) & allowed) == 0 || impl->dim() > kMostDims) return false;
+    if ((dtype_bit(tensor.scalar_type()) & allowed) == 0 || impl->dim() > kMaxDims) return false;
     const c10::DeviceIndex device = impl->device().index();
     if (device_ < 0) device_ = device;
     return device == device_;

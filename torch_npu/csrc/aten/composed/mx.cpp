@@ -51,7 +51,7 @@ struct Scaled {
 
 // Scales are exponents of two with the bias 127, in pairs: [..., ceil(blocks / 2), 2].
 Scaled scaled(const char* name, const Tensor& input, int64_t axis, const Element& element, int64_t block) {
-  constexpr int64_t kBias = 127, kMostBits = 254, kPair = 2;
+  constexpr int64_t kBias = 127, kMaxBits = 254, kPair = 2;
   const int64_t d = at::maybe_wrap_dim(axis, input.dim());
   TORCH_CHECK(element.type.has_value() || input.sym_size(-1) % 2 == 0, name, ": input is of size ", input.sym_sizes(),
               ": an even last dimension is taken for float4");
@@ -64,7 +64,7 @@ Scaled scaled(const char* name, const Tensor& input, int64_t axis, const Element
   const Tensor padded = at::constant_pad_nd_symint(last, {0, pairs * kPair * block - count}, 0).reshape_symint(blocks);
   const Tensor most = padded.abs().amax({-1});
   const Tensor exponents = std::get<1>(at::frexp(most)) - (1 + element.exponent);  // of floor(log2(most))
-  const Tensor bits = at::where(most > 0, exponents + kBias, 0).clamp(0, kMostBits).to(at::kLong);
+  const Tensor bits = at::where(most > 0, exponents + kBias, 0).clamp(0, kMaxBits).to(at::kLong);
   // Powers of two are exact in float64, their reciprocals are those of float32.
   const Tensor factors = at::exp2((kBias - bits).to(at::kDouble)).to(at::kFloat).unsqueeze(-1);
   const Tensor fitted = (padded * factors).clamp(-element.most, element.most);

@@ -6,7 +6,7 @@ import re
 import pytest
 import torch
 
-from seeds.stage import SEED, prepare, run, torchvision
+from article_examples.stage import SEED, prepare, run, torchvision
 
 # The colors of the sepia filter, by rows: red, green, blue.
 SEPIA = torch.tensor([[0.393, 0.769, 0.189], [0.349, 0.686, 0.168], [0.272, 0.534, 0.131]])
@@ -22,7 +22,7 @@ def torchvision_names():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    created = tmp_path_factory.mktemp("seeds")
+    created = tmp_path_factory.mktemp("articles")
     prepare(created)
     return created
 

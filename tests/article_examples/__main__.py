@@ -1,6 +1,6 @@
 """Runs the scripts one after another, as they are, and shows what they print.
 
-In tests/: python -m seeds [SCRIPT ...]
+In tests/: python -m article_examples [SCRIPT ...]
 """
 
 import subprocess
@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from seeds.stage import SCRIPTS, environment, prepare
+from article_examples.stage import SCRIPTS, environment, prepare
 
 
 def main(names: list[str]) -> None:
