@@ -205,7 +205,7 @@ def test_in_place_alone(resolve):
 def test_several_outputs(resolve):
     (largest,) = resolve("  - func: max.dim_max\n    exec: aclnnMaxDim\n")
     text = text_of((largest,))
-    assert "Outputs<2> results(Form::kOut, max, max_values);" in text
+    assert "Outputs<2> results(Variant::kOut, max, max_values);" in text
     assert "return std::tie(max, max_values);" in text
     text = "  - func: max.dim_max\n    exec: aclnnMaxDim(out1, max_values, out0, max)\n"
     assert resolve(text)[0].routes[0].arguments == tuple(f"results[{i}]" for i in (1, 1, 0, 0))
