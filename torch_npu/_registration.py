@@ -11,7 +11,14 @@ from torch_npu._core import environment, import_hook, state
 from torch_npu._core.warnings import warn
 from torch_npu.distributed import _backend
 from torch_npu.multiprocessing import reductions
-from torch_npu.npu import _acl_configuration, legacy, memory, overflow, sanitizer, torch_backend
+from torch_npu.npu import (
+    _acl_configuration,
+    legacy,
+    memory,
+    overflow,
+    sanitizer,
+    torch_backends_module,
+)
 from torch_npu.npu.random import _make_default_generators
 from torch_npu.utils import (
     _profiled_events,
@@ -76,7 +83,7 @@ def register(native: ModuleType | None, reason: str) -> None:
     legacy.register()
     _storage.register()
     _profiled_events.register()
-    torch_backend.register()
+    torch_backends_module.register()
     _backend.register()
     syncbatchnorm.register()
     overflow.init_from_environment()

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "ccl/collectives.h"
+#include "ccl/algorithms.h"
 
 namespace softnpu::ccl {
 namespace {

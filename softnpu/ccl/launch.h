@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "ccl/api.h"
-#include "ccl/collectives.h"
+#include "ccl/algorithms.h"
 #include "softnpu/memory_events.h"
 
 namespace softnpu::ccl {

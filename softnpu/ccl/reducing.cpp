@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "ccl/collectives.h"
+#include "ccl/algorithms.h"
 #include "ccl/reduce.h"
 #include "simd/non_temporal.h"
 

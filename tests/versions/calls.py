@@ -12,7 +12,7 @@ from versions.written_here import samples
 
 # Names with the number of a draw that the CPU accepts, or with the reason why none is known. `python -m versions.search`
 # writes it.
-FOUND = Path(__file__).parent / "draws.tsv"
+FOUND = Path(__file__).parent / "recorded_calls.tsv"
 
 
 @cache

@@ -122,16 +122,16 @@ from torch_npu.npu.monitor import (
     utilization,
 )
 from torch_npu.npu.mstx import mstx
-from torch_npu.npu.named_options import (
-    get_mm_bmm_format_nd,
-    set_aoe,
-    set_mm_bmm_format_nd,
-    set_option,
-)
 from torch_npu.npu.obfuscation import (
     obfuscation_calculate,
     obfuscation_finalize,
     obfuscation_initialize,
+)
+from torch_npu.npu.official_options import (
+    get_mm_bmm_format_nd,
+    set_aoe,
+    set_mm_bmm_format_nd,
+    set_option,
 )
 from torch_npu.npu.options import (
     CubeMathType,

@@ -1,6 +1,7 @@
 """Switches of backends and the cache of FFT plans, under the official plug-in's module name."""
 
-from torch_npu.npu._backends import (
+from torch_npu.npu._fft_plan_cache import NPUFFTPlanCache
+from torch_npu.npu.backend_switches import (
     enable_flash_sdp,
     enable_math_sdp,
     enable_mem_efficient_sdp,
@@ -10,7 +11,6 @@ from torch_npu.npu._backends import (
     preferred_linalg_library,
     sdp_kernel,
 )
-from torch_npu.npu._fft_plan_cache import NPUFFTPlanCache
 
 fft_plan_cache = NPUFFTPlanCache()
 

@@ -8,7 +8,7 @@ from torch_npu.npu.limits import (
     set_device_limit,
     set_stream_limit,
 )
-from torch_npu.npu.named_options import (
+from torch_npu.npu.official_options import (
     get_mm_bmm_format_nd,
     set_aoe,
     set_mm_bmm_format_nd,

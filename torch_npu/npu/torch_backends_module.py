@@ -7,7 +7,7 @@ from torch.backends.cuda import SDPAParams
 
 from torch_npu._core import state
 from torch_npu.npu import options as _options
-from torch_npu.npu._backends import (
+from torch_npu.npu.backend_switches import (
     enable_flash_sdp,
     enable_math_sdp,
     enable_mem_efficient_sdp,
