@@ -34,6 +34,12 @@ _FORMS = {
 
 # Operators over an iterator whose results are truth values.
 _TRUTHS = {"eq", "ge", "gt", "le", "lt", "ne", "isneginf", "isposinf", "signbit"}
+# Those whose result has the arguments' type if it is an integer one, or truth values, too.
+_OF_NUMBERS = {
+    "abs", "add", "bitwise_left_shift", "bitwise_right_shift", "clamp", "clamp_max", "clamp_min", "floor_divide",
+    "fmod", "gcd", "mul", "neg", "relu", "remainder", "rsub", "sub",
+}  # fmt: skip
+_OF_ALL = {"bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "maximum", "minimum"}
 # PyTorch's rule of these refuses numbers.
 _CHECKED_BY_RULE = {"softshrink"}
 # Rules of aten/aclnn/rules.h whose result has the arguments' type.
@@ -249,16 +255,21 @@ class _Resolver:
             )
         return self.schemas.structured_rule(self.function)
 
-    def gives_same_layout(self, rule: str | None) -> bool:
-        """Whether floating tensors of one type and shape give one more like them."""
-        return rule in _RULES_OF_SAME_LAYOUT or self.is_pointwise()
+    def result_type(self, rule: str | None) -> str | None:
+        """The enumerator of ResultType if tensors of one type and shape give one more like them."""
+        if rule not in _RULES_OF_SAME_LAYOUT and not self.is_pointwise():
+            return None
+        name = self.function.root_name
+        if name in _TRUTHS:
+            return "kTruth"
+        return "kOfAll" if name in _OF_ALL else "kOfNumbers" if name in _OF_NUMBERS else "kOfFloats"
 
     def is_pointwise(self) -> bool:
-        """Whether PyTorch's rule is a pointwise one that keeps the arguments' type."""
+        """Whether PyTorch's rule is a pointwise one."""
         function = self.function
         return (
             function.structured_inherits == "TensorIteratorBase"
-            and function.root_name not in _TRUTHS | _CHECKED_BY_RULE
+            and function.root_name not in _CHECKED_BY_RULE
             and self.arguments[0].is_tensor
         )
 
@@ -306,7 +317,7 @@ def _resolve(
         rule=rule,
         rule_header=header,
         is_on_lists=is_on_lists(resolver.function),
-        gives_same_layout=resolver.gives_same_layout(rule),
+        result_type=resolver.result_type(rule),
         broadcasts=resolver.is_pointwise(),
         outputs=resolver.count,
         routes=tuple(resolver.routes()),

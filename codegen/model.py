@@ -234,7 +234,9 @@ class AclnnOperator:
     )  # C++ class that gives the outputs sizes and types; None: self is written in place
     rule_header: str | None
     is_on_lists: bool  # of tensors; ``rule`` is None, or "one_number" for each of a list
-    gives_same_layout: bool  # floating tensors of one type and shape give one more like them
+    result_type: (
+        str | None
+    )  # an enumerator of ResultType: tensors of one type and shape give one more like them
     broadcasts: bool  # also where the others are broadcast to the first one
     outputs: int
     routes: tuple[AclnnRoute, ...]

@@ -93,9 +93,10 @@ def _launch(operator: AclnnOperator, route: AclnnRoute, op: str) -> str:
             f"rule.apply({given});",
             f"rule.check_overlaps({', '.join(tensors)});",
         ]
-        if operator.gives_same_layout:
+        if operator.result_type is not None:
             inputs = ", ".join(("results", *(a.name for a in operator.arguments)))
-            call = f"makes_same_layout<{str(operator.broadcasts).lower()}>({inputs})"
+            broadcasts = str(operator.broadcasts).lower()
+            call = f"makes_same_layout<{broadcasts}, ResultType::{operator.result_type}>({inputs})"
             rule = [f"if (!{call}) {{", *(f"  {line}" for line in rule), "}"]
         lines += rule
     call = f"{op}.try_launch({', '.join(('check.device()', *route.arguments))});"
@@ -158,7 +159,9 @@ def _member(operator: AclnnOperator, member: Member) -> str:
         text += f"  if (run({', '.join(inputs)})) return self;\n"
     else:
         given = ("self",) if member.variant is Variant.INPLACE else member.outputs
-        kind = {Variant.INPLACE: "Variant::kInPlace", Variant.OUT: "Variant::kOut"}.get(member.variant)
+        kind = {Variant.INPLACE: "Variant::kInPlace", Variant.OUT: "Variant::kOut"}.get(
+            member.variant
+        )
         created = "" if kind is None else f"({', '.join((kind, *given))})"
         if kind is None:
             result = "results.take()"

@@ -157,9 +157,11 @@ def test_data_types(resolve):
 
 def test_what_is_like_its_arguments_needs_no_rule(resolve):
     (add,) = resolve(ADD)
-    assert "if (!makes_same_layout<true>(results, self, other, alpha)) {" in text_of((add,))
+    call = "makes_same_layout<true, ResultType::kOfNumbers>(results, self, other, alpha)"
+    assert f"if (!{call}) {{" in text_of((add,))
     (equal,) = resolve("  - func: eq.Tensor_out\n    exec: aclnnEqTensor\n")
-    assert "makes_same_layout" not in text_of((equal,))
+    call = "makes_same_layout<true, ResultType::kTruth>(results, self, other)"
+    assert f"if (!{call}) {{" in text_of((equal,))
     (largest,) = resolve("  - func: amax.out\n    exec: aclnnAmax\n")
     assert "makes_same_layout" not in text_of((largest,))
 

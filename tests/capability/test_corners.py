@@ -18,6 +18,20 @@ torch.npu.synchronize()
 assert bool(x.grad.isfinite().all()) and sizes == (1, 8, 14, 14)
 print("done")
 """
+SYSTEM_CALLS = os.path.join(os.path.dirname(__file__), "system_calls.py")
+CLOCK = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <time.h>
+static int calls;
+int clock_gettime(clockid_t clock, struct timespec* t) {
+  static int (*real)(clockid_t, struct timespec*);
+  if (!real) real = (int (*)(clockid_t, struct timespec*))dlsym(RTLD_NEXT, "clock_gettime");
+  int result = real(clock, t);
+  if (clock == CLOCK_REALTIME) t->tv_sec += __sync_fetch_and_add(&calls, 1) % 2 ? 36000 : -36000;
+  return result;
+}
+"""
 # In a namespace of its own: what is mounted there ends with it.
 MOUNTS = {
     "a /dev/shm of 64 MiB": "mount -t tmpfs -o size=64m tmpfs /dev/shm",
@@ -48,6 +62,36 @@ def run(command, **environment):
 @pytest.mark.parametrize("name", LIMITS)
 def test_under_a_limit(name):
     run(LIMITS[name])
+
+
+def _refused(call, program=PROGRAM):
+    return subprocess.run(
+        [sys.executable, SYSTEM_CALLS, call, sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def test_on_a_kernel_without_huge_pages_on_request():
+    ended = _refused("madvise")
+    assert (ended.returncode, ended.stdout.strip()) == (0, "done"), ended.stdout + ended.stderr
+
+
+def test_where_memory_files_are_refused():
+    """Device memory is a memory file: the first use of the device says so in one sentence."""
+    ended = _refused("memfd_create")
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    assert "memfd_create" in ended.stderr, ended.stderr
+
+
+def test_when_the_clock_jumps(tmp_path):
+    """Time limits count by a clock that is never set: the wall clock goes back and forth by hours."""
+    source = tmp_path / "clock.c"
+    source.write_text(CLOCK)
+    library = tmp_path / "clock.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
+    run("true", LD_PRELOAD=str(library), HCCL_CONNECT_TIMEOUT="120")
 
 
 def test_without_a_home_and_an_environment():

@@ -9,6 +9,7 @@
 
 #include "ops/core/convert/number.h"
 #include "ops/core/copy/element.h"
+#include "ops/core/iterate/short_runs.h"
 #include "simd/non_temporal.h"
 #include "workers/parallel.h"
 
@@ -374,6 +375,9 @@ void MapTask::fill_constant(const Input& input, size_t count, char* tile) const 
 }
 
 void MapTask::gather(const Input& input, int64_t at, int64_t count, char* tile) const {
+  if (input.reader.is_direct() && has_short_runs(space_)) {
+    return move_short_runs<false>(space_, input.operand, at, count, compute_bytes_, tile);
+  }
   space_.for_runs(input.operand, at, count, [&](const char* from, ptrdiff_t stride, size_t here) {
     input.reader.read(from, stride, here, tile);
     tile += here * compute_bytes_;

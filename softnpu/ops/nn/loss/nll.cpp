@@ -15,6 +15,7 @@ namespace {
 constexpr int64_t kTile = 512;
 constexpr int64_t kChunk = 16 * kTile;  // targets per piece
 constexpr double kFlopsPerTarget = 128;
+constexpr int64_t kCached = 1 << 11;   // elements of a gradient that are cleared and filled at a time
 constexpr double kGradientFlops = 16;  // of a target, its row's zeros aside
 
 // self as [samples, classes, spatial_size].
@@ -90,6 +91,8 @@ struct Inputs {
     });
   }
   bool is_class(int64_t value) const { return value >= 0 && value < shape.classes; }
+  // The weights, if there are any and they are contiguous in type T; else null.
+  const T* weights() const { return weight ? weight->find(0, shape.classes) : nullptr; }
   T weight_of(int64_t value) const {
     T buffer;
     return weight ? *weight->read(value, 1, &buffer) : T(1);
@@ -157,9 +160,16 @@ class NllTask {
     int64_t targets[kTile];
     T losses[kTile];
     const T* const values = self.find(0, in.shape.targets() * in.shape.classes);
+    const T* const weights = in.weights();
+    const bool is_simple =
+        values != nullptr && (weights != nullptr || !in.weight) && in.shape.spatial_size == 1 && reduction != 0;
     for (int64_t at = first; at < last; at += kTile) {
       const int64_t here = std::min(kTile, last - at);
       in.read_targets(at, here, targets);
+      if (is_simple) {
+        add_chosen(values + at * in.shape.classes, weights, targets, at, here, &sums);
+        continue;
+      }
       for_target_runs(in.shape, at, here, [&](int64_t begin, int64_t end, int64_t element, int64_t step) {
         const int64_t of_class = in.shape.spatial_size;
         for (int64_t i = begin; i < end; ++i, element += step) {
@@ -181,6 +191,27 @@ class NllTask {
     }
     return sums;
   }
+
+  // Adds the chosen values of `count` contiguous rows. `weights`: null if all are 1; `from`: the first row's number.
+  void add_chosen(const T* rows, const T* weights, const int64_t* targets, int64_t from, int64_t count,
+                  Sums* sums) const {
+    const int64_t classes = in.shape.classes;
+    double loss = 0;
+    double weight = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t target = targets[i];
+      if (target == in.ignore) continue;
+      if (target < 0 || target >= classes) {
+        if (sums->bad < 0) sums->bad = from + i;
+        continue;
+      }
+      const T own = weights != nullptr ? weights[target] : T(1);
+      loss -= static_cast<double>(own * rows[i * classes + target]);
+      weight += static_cast<double>(own);
+    }
+    sums->loss += loss;
+    sums->weight += weight;
+  }
 };
 
 template <typename T>
@@ -201,12 +232,15 @@ class NllGradientTask {
     std::atomic<int64_t> bad{-1};  // any target that is not a class
     T* const whole = out.find(0, shape.samples * row);
     // One thread clears and fills a row.
-    parallel_for(shape.samples, std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, row)), threads,
-                 [&](int64_t first, int64_t last) {
-                   clear(first * row, last * row, whole);
-                   const int64_t wrong = fill(first * shape.spatial_size, last * shape.spatial_size, factor, whole);
-                   if (wrong >= 0) bad = wrong;
-                 });
+    const int64_t rows = std::max<int64_t>(1, kCached / std::max<int64_t>(1, row));
+    parallel_for(shape.samples, 8 * rows, threads, [&](int64_t first, int64_t last) {
+      for (int64_t at = first; at < last; at += rows) {
+        const int64_t end = std::min(last, at + rows);
+        clear(at * row, end * row, whole);
+        const int64_t wrong = fill(at * shape.spatial_size, end * shape.spatial_size, factor, whole);
+        if (wrong >= 0) bad = wrong;
+      }
+    });
     if (bad < 0) return Status::ok();
     int64_t value = 0;
     in.read_targets(bad, 1, &value);
@@ -224,10 +258,31 @@ class NllGradientTask {
     for (int64_t i = first; i < last; i += kTile) out.put(i, std::min(kTile, last - i), zeros);
   }
 
+  struct Factors {
+    T mean;
+    T grad;
+  };
+  // Writes the gradients of targets of contiguous rows; returns one that is not a class, -1 if all are.
+  int64_t put_chosen(const int64_t* targets, int64_t count, const T* weights, Factors of, T* rows) const {
+    const int64_t classes = in.shape.classes;
+    int64_t bad = -1;
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t target = targets[i];
+      if (target == in.ignore) continue;
+      if (target < 0 || target >= classes) {
+        bad = i;
+        continue;
+      }
+      rows[i * classes + target] = of.mean * (weights != nullptr ? weights[target] : T(1)) * of.grad;
+    }
+    return bad;
+  }
+
   // Writes the gradients of the targets [first, last); returns one that is not a class, -1 if all are.
   int64_t fill(int64_t first, int64_t last, T factor, T* whole) const {
     int64_t targets[kTile];
     T buffer[kTile];
+    const T* const weights = in.weights();
     int64_t bad = -1;
     for (int64_t at = first; at < last; at += kTile) {
       const int64_t here = std::min(kTile, last - at);
@@ -239,6 +294,12 @@ class NllGradientTask {
         const int64_t of_class = in.shape.spatial_size;
         const int64_t ignored = in.ignore;
         const bool is_simple = whole != nullptr && !in.weight;
+        const bool has_one_value = whole != nullptr && next_grad == 0 && of_class == 1;
+        if (has_one_value && (weights != nullptr || !in.weight)) {
+          const int64_t wrong = put_chosen(targets, here, weights, {factor, grads[0]}, whole + element);
+          if (wrong >= 0) bad = at + wrong;
+          return;
+        }
         for (int64_t i = begin; i < end; ++i, element += step) {
           const int64_t target = targets[i];
           if (target == ignored) continue;

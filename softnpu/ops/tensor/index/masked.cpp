@@ -67,6 +67,19 @@ struct Masked {
     return count;
   }
 
+  struct Run {
+    int64_t count;
+    ptrdiff_t mask_stride;
+    ptrdiff_t stride;
+  };
+  // Calls body(mask, elements, run) for each run of [first, first + count).
+  template <typename Body>
+  void for_runs(int64_t first, int64_t count, const Body& body) const {
+    walk.for_runs(first, count, [&](const Walk<2>::Offsets& at, int64_t run) {
+      body(mask.data + at[0], other.data + at[1], Run{run, walk.inner().strides[0], walk.inner().strides[1]});
+    });
+  }
+
   // Stores the chosen elements of [first, first + count), `left` at most, from `to` on.
   template <typename T>
   void select(int64_t first, int64_t count, int64_t left, char* to, ptrdiff_t stride) const {
@@ -162,8 +175,8 @@ Status masked_scatter(const aclTensor& self, const aclTensor& mask, const aclTen
     }
     const Walk<1> read = walk_of(from);
     const bool is_linear = read.dims() == 1;
+    const ptrdiff_t step = read.inner().strides[0];
     const auto source_at = [&](int64_t k) -> const char* {
-      if (is_linear) return from.data + k * read.inner().strides[0];
       const char* at = nullptr;
       read.for_runs(k, 1, [&](const Walk<1>::Offsets& offset, int64_t) { at = from.data + offset[0]; });
       return at;
@@ -174,9 +187,13 @@ Status masked_scatter(const aclTensor& self, const aclTensor& mask, const aclTen
           int64_t k = before[chunk];
           int64_t left = counted(before, chunk, pieces_of(count), total);
           const int64_t start = chunk * kChosenChunk;
-          masked.walk.for_each(start, std::min(count - start, kChosenChunk), [&](const Walk<2>::Offsets& at) {
-            if (masked.mask.data[at[0]] == 0 || left-- <= 0) return;
-            std::memcpy(masked.other.data + at[1], source_at(k++), sizeof(T));
+          masked.for_runs(start, std::min(count - start, kChosenChunk), [&](const char* mask, char* to, auto run) {
+            for (int64_t i = 0; i < run.count && left > 0; ++i) {
+              if (mask[i * run.mask_stride] == 0) continue;
+              std::memcpy(to + i * run.stride, is_linear ? from.data + k * step : source_at(k), sizeof(T));
+              ++k;
+              --left;
+            }
           });
         }
       });

@@ -37,12 +37,12 @@ void set_output(at::Tensor& out, Variant variant, at::IntArrayRef sizes, at::Int
   }
 }
 
-at::Tensor make_same_layout(const at::Tensor& first) {
+at::Tensor make_same_layout(const at::Tensor& first, at::ScalarType dtype) {
   const c10::DeviceIndex device = first.device().index();
-  if (first.is_contiguous()) return make_tensor(first.sizes(), first.scalar_type(), device);
+  if (first.is_contiguous()) return make_tensor(first.sizes(), dtype, device);
   if (!first.is_contiguous(at::MemoryFormat::ChannelsLast))
-    return make_strided_tensor(first.sizes(), dense_strides(first), first.scalar_type(), device);
-  at::Tensor result = make_tensor(first.sizes(), first.scalar_type(), device);
+    return make_strided_tensor(first.sizes(), dense_strides(first), dtype, device);
+  at::Tensor result = make_tensor(first.sizes(), dtype, device);
   result.unsafeGetTensorImpl()->empty_tensor_restride(at::MemoryFormat::ChannelsLast);
   return result;
 }

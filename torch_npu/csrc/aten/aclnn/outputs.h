@@ -61,7 +61,8 @@ void set_output(at::Tensor& out, Variant variant, at::IntArrayRef sizes, at::Int
                 const at::TensorOptions& options);
 
 // An uninitialised tensor with the type and sizes of `first` and its dense_strides().
-at::Tensor make_same_layout(const at::Tensor& first);
+at::Tensor make_same_layout(const at::Tensor& first, at::ScalarType dtype);
+inline at::Tensor make_same_layout(const at::Tensor& first) { return make_same_layout(first, first.scalar_type()); }
 
 // Throws if an output overlaps itself, or partially overlaps `input`.
 void check_overlap(const at::Tensor& out, const at::Tensor& input);

@@ -1,22 +1,35 @@
 #pragma once
-// A fast path that avoids PyTorch's TensorIterator rule, which takes as long as a small operator: floating-point
-// tensors of one type, shape and memory order have a result with the same.
+// A fast path that avoids PyTorch's TensorIterator rule, which takes as long as a small operator: tensors of one type,
+// shape and memory order have a result with the same, or with truth values.
 
 #include <ATen/MemoryOverlap.h>
 #include <ATen/core/Tensor.h>
 
+#include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "aten/aclnn/outputs.h"
 #include "compat/names.h"
 
 namespace torch_npu::aclnn_check {
 
+// The arguments' types whose result PyTorch's rule gives the same type, or truth values of any real type.
+enum class ResultType : uint8_t { kOfFloats, kOfNumbers, kOfAll, kTruth };
+
 namespace detail {
 
+inline bool has_result_type(ResultType result, c10::ScalarType type) {
+  switch (result) {
+    case ResultType::kOfFloats: return c10::isFloatingType(type);
+    case ResultType::kOfNumbers: return c10::isFloatingType(type) || c10::isIntegralType(type, /*includeBool=*/false);
+    default: return c10::isFloatingType(type) || c10::isIntegralType(type, /*includeBool=*/true);
+  }
+}
+
 // Not of a tensor of the CPU, which an operator takes where it has no dimensions: its result is on the other's device.
-inline bool can_copy_layout(const c10::TensorImpl& first) {
-  return first.is_privateuseone() && c10::isFloatingType(c10::typeMetaToScalarType(first.dtype())) &&
+inline bool can_copy_layout(ResultType result, const c10::TensorImpl& first) {
+  return first.is_privateuseone() && has_result_type(result, c10::typeMetaToScalarType(first.dtype())) &&
          first.is_non_overlapping_and_dense() && !compat::has_names(first);
 }
 
@@ -45,8 +58,18 @@ bool adds_nothing(const at::Tensor& first, const at::Tensor& other) {
          !compat::has_names(*other.unsafeGetTensorImpl());
 }
 template <bool>
-bool adds_nothing(const at::Tensor&, const at::Scalar& number) {
-  return is_real(number);
+bool adds_nothing(const at::Tensor& first, const at::Scalar& number) {
+  if (at::isFloatingType(first.scalar_type())) return is_real(number);
+  return number.isIntegral(/*includeBool=*/false) && first.scalar_type() != at::kBool;
+}
+// A missing number adds nothing where another one is given, see has_number.
+template <bool kBroadcasts>
+bool adds_nothing(const at::Tensor& first, const std::optional<at::Scalar>& number) {
+  return !number.has_value() || adds_nothing<kBroadcasts>(first, *number);
+}
+template <bool>
+bool adds_nothing(const at::Tensor&, const std::optional<double>&) {
+  return true;
 }
 // What a flag that is set needs of the numbers is checked by PyTorch's rule.
 template <bool>
@@ -63,6 +86,19 @@ bool adds_nothing(const at::Tensor&, const Other&) {
   return false;
 }
 
+// Whether one of the optional numbers is given, if the operator has any: PyTorch's rule refuses a call with none.
+template <typename... Rest>
+bool has_number([[maybe_unused]] const Rest&... rest) {
+  if constexpr ((std::is_same_v<Rest, std::optional<at::Scalar>> || ...)) {
+    const auto is_given = [](const auto& argument) {
+      if constexpr (requires { argument->isIntegral(false); }) return argument.has_value();
+      return false;
+    };
+    return (is_given(rest) || ...);
+  }
+  return true;
+}
+
 inline void check_memory(const at::Tensor& out, const at::Tensor& other) { at::assert_no_partial_overlap(out, other); }
 template <typename Other>
 void check_memory(const at::Tensor&, const Other&) {}
@@ -70,16 +106,18 @@ void check_memory(const at::Tensor&, const Other&) {}
 }  // namespace detail
 
 // Sets the outputs without a rule: like the arguments, or the first argument itself. For rules whose result has the
-// arguments' type. `kBroadcasts`: whether others may be broadcast to the first one. False if the rule is needed.
-template <bool kBroadcasts, typename... Rest>
+// arguments' type, or truth values. `kBroadcasts`: whether others may be broadcast to the first one. False if the rule
+// is needed.
+template <bool kBroadcasts, ResultType kResult, typename... Rest>
 bool makes_same_layout(Outputs<1>& results, const at::Tensor& first, const Rest&... rest) {
-  if (results.variant() == Variant::kOut || !detail::can_copy_layout(*first.unsafeGetTensorImpl()) ||
-      !(detail::adds_nothing<kBroadcasts>(first, rest) && ...))
+  if (results.variant() == Variant::kOut || !detail::can_copy_layout(kResult, *first.unsafeGetTensorImpl()) ||
+      !(detail::adds_nothing<kBroadcasts>(first, rest) && ...) || !detail::has_number(rest...))
     return false;
   if (results.variant() == Variant::kInPlace) {
+    if (kResult == ResultType::kTruth) return false;
     (detail::check_memory(results[0], rest), ...);
   } else {
-    results[0] = make_same_layout(first);
+    results[0] = make_same_layout(first, kResult == ResultType::kTruth ? at::kBool : first.scalar_type());
   }
   return true;
 }
