@@ -183,7 +183,9 @@ Status plan_lines(Slices lines, size_t dim, std::string message, Plan* plan) {
     lines.value_stride = stride_of(lines.values, dim);
     lines.index_stride = stride_of(lines.indices, dim);
   }
-  const double rounds = lines.want == Selection::kSorted ? 8 : lines.selects_values() ? 1 : 4;
+  constexpr int64_t kShortLine = 256;  // of which a result takes longer than its elements
+  const double of_values = lines.length < kShortLine ? 3 : 1;
+  const double rounds = lines.want == Selection::kSorted ? 8 : lines.selects_values() ? of_values : 4;
   const Effort effort = effort_of(rounds * static_cast<double>(lines.self.count()));
   plan->describe = [message = std::move(message)] { return message; };
   if (lines.walk.count() == 0 || lines.results == 0 || lines.length == 0) return plan_nothing(plan);
