@@ -43,8 +43,26 @@ def test_the_operators_are_checked(tmp_path):
     assert any(row.startswith("aten.addmm.default.0.forward.output.0,") for row in rows)
 
 
+def test_the_slow_script_is_found_and_corrected(tmp_path):
+    slow = SCRIPTS[2]
+    copied = 'table.to("npu")'
+    for text, is_slow in [
+        (slow, True),
+        (slow.replace("(2048, 1024)", "(2048, 1024).npu()").replace(copied, "table"), False),
+    ]:
+        folder = tmp_path / str(is_slow)
+        folder.mkdir()
+        (folder / "slow.py").write_text(text)
+        assert run(folder, "slow.py").returncode == 0
+        ran = run(folder, "-m", "torch_npu", "report", "profiles", "--no-limits")
+        printed = ran.stdout.replace(f"{folder}{os.sep}", "")
+        advice = re.search(r"\$ torch-npu report profiles\n(.*?)```", TEXT, re.DOTALL)[1]
+        for line in advice.splitlines():
+            assert (line in printed.splitlines()) == is_slow, printed
+
+
 def test_the_dump_is_written(tmp_path):
-    (tmp_path / "dump.py").write_text(SCRIPTS[2])
+    (tmp_path / "dump.py").write_text(SCRIPTS[3])
     ran = run(tmp_path, "dump.py")
     assert ran.returncode == 0, ran.stderr
     names = [path.name for path in (tmp_path / "dumps").iterdir()]
