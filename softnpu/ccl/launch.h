@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "ccl/api.h"
 #include "ccl/algorithms.h"
+#include "ccl/api.h"
 #include "softnpu/memory_events.h"
 
 namespace softnpu::ccl {

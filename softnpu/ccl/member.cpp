@@ -133,7 +133,8 @@ Status finish_join(const RankConfig& self, const DescriptorSocket& socket, Membe
   SOFTNPU_RETURN_IF_ERROR(receive(self, socket, &admission, &files));
   if (admission.is_good != 1 || files.size() != kAdmissionFiles) {
     admission.reason.back() = '\0';
-    return {ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, text("rank ", self.id, " of ", self.ranks, ": ", admission.reason.data())};
+    return {ACL_ERROR_RT_SUSPECT_REMOTE_ERROR,
+            text("rank ", self.id, " of ", self.ranks, ": ", admission.reason.data())};
   }
   admission.name.back() = '\0';
   out->name = admission.name.data();

@@ -5,9 +5,9 @@
 #include "base/text.h"
 #include "ops/core/convert/number.h"
 #include "ops/core/copy/bytes.h"
-#include "ops/core/copy/element.h"
 #include "ops/core/copy/transpose.h"
 #include "ops/core/describe.h"
+#include "ops/core/element.h"
 #include "simd/non_temporal.h"
 #include "workers/parallel.h"
 

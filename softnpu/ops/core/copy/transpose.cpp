@@ -3,7 +3,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "ops/core/copy/element.h"
+#include "ops/core/element.h"
 #include "simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "ops/core/copy/element.h"
+#include "ops/core/element.h"
 #include "ops/core/iterate/space.h"
 
 namespace softnpu {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "ops/core/convert/number.h"
-#include "ops/core/copy/element.h"
+#include "ops/core/element.h"
 #include "ops/core/iterate/short_runs.h"
 #include "simd/non_temporal.h"
 #include "workers/parallel.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "ops/core/convert/element_rows.h"
-#include "ops/core/copy/element.h"
 #include "ops/core/dtype.h"
+#include "ops/core/element.h"
 #include "workers/parallel.h"
 
 namespace softnpu {

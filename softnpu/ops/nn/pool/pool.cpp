@@ -76,8 +76,7 @@ class Pool {
   void forward_channels(int64_t row_index) const {
     const Triple& sizes = p_.out.sizes;
     const int64_t plane = row_index / sizes[1] % sizes[0];
-    const auto forward =
-        has_short_indices() ? &Pool::forward_position<T, int32_t> : &Pool::forward_position<T, int64_t>;
+    const auto forward = has_short_indices() ? &Pool::forward_of<T, int32_t> : &Pool::forward_of<T, int64_t>;
     for (int64_t x = 0; x < sizes[2]; ++x) {
       for (int64_t c = 0; c < p_.in.channels; c += kAtATime) {
         const Location to{row_index / (sizes[0] * sizes[1]), c, plane, row_index % sizes[1]};
@@ -141,8 +140,8 @@ class Pool {
     const int64_t plane = row_index / sizes[1] % sizes[0];
     for (int64_t x = 0; x < sizes[2]; ++x) {
       for (int64_t c = 0; c < p_.in.channels; c += kAtATime) {
-        backward_position<T>({row_index / (sizes[0] * sizes[1]), c, plane, row_index % sizes[1]}, x,
-                             std::min(kAtATime, p_.in.channels - c));
+        backward_at<T>({row_index / (sizes[0] * sizes[1]), c, plane, row_index % sizes[1]}, x,
+                       std::min(kAtATime, p_.in.channels - c));
       }
     }
   }
@@ -272,7 +271,7 @@ class Pool {
 
   // One position of `out` in `count` channels from to.channel on. Indices as short as values allow vectorisation.
   template <typename T, typename Index>
-  void forward_position(const Location& to, int64_t x, int64_t count) const {
+  void forward_of(const Location& to, int64_t x, int64_t count) const {
     T result[kAtATime];
     Index found[kAtATime];
     T buffer[kAtATime];
@@ -384,7 +383,7 @@ class Pool {
 
   // One position of `in` in `count` channels from to.channel on.
   template <typename T>
-  void backward_position(const Location& to, int64_t x, int64_t count) const {
+  void backward_at(const Location& to, int64_t x, int64_t count) const {
     T sums[kAtATime] = {};
     const auto write = [&] {
       in_writer_.write(sums, static_cast<size_t>(count), row_of(p_.in, to.batch, to.channel, to.plane, to.row, x),
@@ -415,13 +414,12 @@ class Pool {
     write();
   }
 
-  void read_indices(const Location& to, int64_t plane, int64_t row, int64_t from, int64_t here,
-                    int64_t* indices) const {
+  void read_indices(const Location& to, int64_t plane, int64_t row, int64_t from, int64_t n, int64_t* indices) const {
     if (has_indices_) {
       return index_reader_.read(row_of(p_.indices, to.batch, to.channel, plane, row, from), step_of(p_.indices),
-                                static_cast<size_t>(here), indices);
+                                static_cast<size_t>(n), indices);
     }
-    for (int64_t i = 0; i < here; ++i) indices[i] = beginning(plane, row, from + i);
+    for (int64_t i = 0; i < n; ++i) indices[i] = beginning(plane, row, from + i);
   }
 
   void read_indices_of_channels(const Location& to, int64_t plane, int64_t row, int64_t x, int64_t count,

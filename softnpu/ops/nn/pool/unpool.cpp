@@ -5,9 +5,9 @@
 
 #include "base/text.h"
 #include "ops/core/convert/element_rows.h"
-#include "ops/core/copy/element.h"
 #include "ops/core/describe.h"
 #include "ops/core/dtype.h"
+#include "ops/core/element.h"
 #include "ops/core/invalid.h"
 #include "ops/nn/conv/problem.h"
 #include "ops/nn/pool/operators.h"

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/text.h"
-#include "ops/core/copy/element.h"
 #include "ops/core/describe.h"
 #include "ops/core/dtype.h"
+#include "ops/core/element.h"
 #include "ops/tensor/index/chosen.h"
 #include "ops/tensor/index/operators.h"
 

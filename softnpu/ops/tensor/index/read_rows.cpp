@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ops/core/copy/element.h"
+#include "ops/core/element.h"
 
 namespace softnpu {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "ops/core/convert/rows.h"
 #include "ops/core/convert/typed.h"
-#include "ops/core/copy/element.h"
 #include "ops/core/dtype.h"
+#include "ops/core/element.h"
 
 namespace softnpu {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "base/text.h"
 #include "ops/core/convert/typed.h"
-#include "ops/core/copy/element.h"
 #include "ops/core/copy/strided_copy.h"
 #include "ops/core/describe.h"
 #include "ops/core/dtype.h"
+#include "ops/core/element.h"
 #include "ops/tensor/shape/operators.h"
 #include "workers/parallel.h"
 

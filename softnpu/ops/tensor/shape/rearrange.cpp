@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "ops/core/copy/element.h"
 #include "ops/core/describe.h"
+#include "ops/core/element.h"
 #include "ops/tensor/shape/chunks.h"
 #include "ops/tensor/shape/operators.h"
 #include "workers/parallel.h"

@@ -6,10 +6,10 @@
 
 #include "base/text.h"
 #include "ops/core/convert/element_rows.h"
-#include "ops/core/copy/element.h"
 #include "ops/core/copy/strided_copy.h"
 #include "ops/core/describe.h"
 #include "ops/core/dtype.h"
+#include "ops/core/element.h"
 #include "ops/tensor/shape/operators.h"
 #include "workers/parallel.h"
 
