@@ -30,7 +30,7 @@ Launch::Launch(const softnpuKernel& kernel, uint32_t blocks, int threads, int32_
       threads_(static_cast<uint32_t>(std::max(threads, 1))),
       device_(device),
       arguments_(static_cast<const unsigned char*>(arguments), static_cast<const unsigned char*>(arguments) + bytes),
-      checks_(check::begin_launch(kernel, arguments_.data(), arguments_.size())) {}
+      checks_(check::begin_launch(kernel, blocks, arguments_.data(), arguments_.size())) {}
 
 void Launch::start(softnpuTurn* turn) {
   {
@@ -122,7 +122,7 @@ bool Launch::run(uint32_t block) {
 
 void Launch::end() {
   if (checks_ != nullptr) {
-    std::string found = checks_->reports.finish();
+    std::string found = checks_->finish();
     if (!found.empty()) failure_ = std::move(found);  // what else failed may follow from it
   }
   has_ended_.store(true, std::memory_order_release);
@@ -209,16 +209,24 @@ void Launch::stop() {
 }
 
 void sync_all(const std::source_location& where) {
-  const Block* block = current_block();
-  if (block->launch != nullptr) block->launch->sync_all(where);
+  Launch* launch = current_block()->launch;
+  if (launch == nullptr) return;
+  check::before_sync_all();
+  launch->sync_all(where);
 }
 
 void inter_block_set(uint32_t block, uint32_t event, const std::source_location&) {
-  if (Launch* launch = current_block()->launch) launch->set(block, event);
+  Launch* launch = current_block()->launch;
+  if (launch == nullptr) return;
+  check::before_signal(block, event);
+  launch->set(block, event);
 }
 
 void inter_block_wait(uint32_t block, uint32_t event, const std::source_location& where) {
-  if (Launch* launch = current_block()->launch) launch->wait(block, event, where);
+  Launch* launch = current_block()->launch;
+  if (launch == nullptr) return;
+  launch->wait(block, event, where);
+  check::behind_signal(block, event);
 }
 
 }  // namespace softnpu::kernel

@@ -49,10 +49,11 @@ void Core::issue(const Instruction& instruction) {
 
   const uint32_t number = sites_.number_of(site);
   Clock& scalar = order_.clocks[static_cast<int>(Pipe::kS)];
+  const Work work{number, scalar.of(Pipe::kS), touched_.is_atomic(), touched_.reads(), touched_.writes()};
   if (instruction.pipe == Pipe::kS || pipes_.is_empty(instruction.pipe)) {
-    judge(instruction.pipe, number, scalar.of(Pipe::kS), touched_.reads(), touched_.writes());
+    judge(instruction.pipe, work);
   } else {
-    pipes_.push_work(instruction.pipe, {number, scalar.of(Pipe::kS), touched_.reads(), touched_.writes()});
+    pipes_.push_work(instruction.pipe, work);
     scalar.tick(Pipe::kS);  // what the scalar unit reads from now on is behind it
   }
   if (!is_fault) scheduler_.issue(instruction);
@@ -70,14 +71,23 @@ void Core::scalar_access(const Memory& memory, uint64_t bytes, bool writes, cons
     if (!has_memory && global_.valid_bytes(range.address, bytes) < bytes)
       throw Fault("the scalar unit accesses memory that is not there");
   }
-  judge(Pipe::kS, sites_.number_of(site), 0, touched_.reads(), touched_.writes());
+  judge(Pipe::kS, {sites_.number_of(site), 0, false, touched_.reads(), touched_.writes()});
 }
 
-void Core::judge(Pipe pipe, uint32_t site, uint32_t scalar_epoch, const std::vector<Range>& reads,
-                 const std::vector<Range>& writes) {
-  const Accessor who{pipe, site, &order_.clocks[static_cast<int>(pipe)], scalar_epoch};
-  judge(Access::kRead, reads, who);
-  judge(Access::kWrite, writes, who);
+void Core::judge(Pipe pipe, const Work& work) {
+  const Accessor who{pipe, work.site, &order_.clocks[static_cast<int>(pipe)], work.scalar_epoch};
+  judge(Access::kRead, work.reads, who);
+  judge(Access::kWrite, work.writes, who);
+  if (!settings_.has[static_cast<int>(Check::kBlockcheck)] || block_.count == 1) return;
+  // An atomic copy reads what it writes.
+  if (!work.is_atomic) note_global(GlobalAccess::kRead, work.reads, work.site);
+  note_global(work.is_atomic ? GlobalAccess::kCombine : GlobalAccess::kWrite, work.writes, work.site);
+}
+
+void Core::note_global(GlobalAccess access, const std::vector<Range>& ranges, uint32_t site) {
+  for (const Range& range : ranges) {
+    if (!buffers_.memory_of(range.address)) accesses_.add(access, range.address, range.bytes, site, sites_[site]);
+  }
 }
 
 void Core::judge(Access access, const std::vector<Range>& ranges, const Accessor& who) {

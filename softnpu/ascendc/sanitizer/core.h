@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ascendc/sanitizer/block_accesses.h"
 #include "ascendc/sanitizer/clock.h"
 #include "ascendc/sanitizer/global_memory.h"
 #include "ascendc/sanitizer/local_buffers.h"
@@ -34,6 +35,10 @@ class Core {
   // The headers refuse something.
   void refuse(Check check, const char* sentence, const std::source_location& where);
 
+  // What the block did to global memory since the last call.
+  std::vector<LineAccesses> take_accesses() { return accesses_.take(); }
+  uint32_t block() const { return block_.index; }
+
   // At the program's end: what is queued is done, flags and tensors are counted.
   void finish();
   std::vector<Report>& reports() { return reports_; }
@@ -45,6 +50,7 @@ class Core {
   struct Work {
     uint32_t site = 0;
     uint32_t scalar_epoch = 0;
+    bool is_atomic = false;
     std::vector<Range> reads;
     std::vector<Range> writes;
   };
@@ -52,13 +58,13 @@ class Core {
   struct Order {
     Core* core;
     std::array<Clock, kPipes> clocks;
-    void run(Pipe pipe, Work& work) { core->judge(pipe, work.site, work.scalar_epoch, work.reads, work.writes); }
+    void run(Pipe pipe, Work& work) { core->judge(pipe, work); }
     Clock set(Pipe from);
     void wait(Pipe to, const Clock& token) { clocks[static_cast<int>(to)].join(token); }
   };
 
-  void judge(Pipe pipe, uint32_t site, uint32_t scalar_epoch, const std::vector<Range>& reads,
-             const std::vector<Range>& writes);
+  void judge(Pipe pipe, const Work& work);
+  void note_global(GlobalAccess access, const std::vector<Range>& ranges, uint32_t site);
   void judge(Access access, const std::vector<Range>& ranges, const Accessor& who);
   void report_finding(const Finding& finding, const Range& range, Access access, const Accessor& who);
   // Cuts `ranges` to what is in bounds; false where something was not. Scalar accesses end the kernel where there is no
@@ -81,6 +87,7 @@ class Core {
   LocalBuffers buffers_;
   GlobalMemory global_;
   Shadow shadow_;
+  BlockAccesses accesses_;
   Sites sites_;
   Touched touched_;
   Order order_;

@@ -12,6 +12,7 @@ namespace check {
 namespace {
 
 constinit thread_local Core* current = nullptr;
+constinit thread_local CheckedLaunch* current_launch = nullptr;
 std::atomic<const char* (*)()> launch_site{nullptr};
 
 // The calling thread's core. Instructions outside of kernels have none.
@@ -22,7 +23,13 @@ Core& core(const std::source_location& where) {
 
 }  // namespace
 
-std::unique_ptr<CheckedLaunch> begin_launch(const softnpuKernel& kernel, const void* arguments, size_t bytes) {
+std::string CheckedLaunch::finish() {
+  reports.add(races.finish());
+  return reports.finish();
+}
+
+std::unique_ptr<CheckedLaunch> begin_launch(const softnpuKernel& kernel, uint32_t blocks, const void* arguments,
+                                            size_t bytes) {
   if (!is_checked) return nullptr;
   std::string site;
   if (const auto say = launch_site.load(); say != nullptr) {
@@ -33,12 +40,13 @@ std::unique_ptr<CheckedLaunch> begin_launch(const softnpuKernel& kernel, const v
     const std::string line = std::string(kernel.file) + ":" + std::to_string(kernel.line);
     site += site.empty() ? line : " (" + line + ")";
   }
-  return std::make_unique<CheckedLaunch>(std::move(site), arguments, bytes);
+  return std::make_unique<CheckedLaunch>(std::move(site), kernel.name, blocks, arguments, bytes);
 }
 
 void run_checked(const softnpuKernel& kernel, const Block& block, const void* arguments, CheckedLaunch* launch) {
   const auto core = std::make_unique<Core>(block, settings(), &launch->memory);
   current = core.get();
+  current_launch = launch;
   std::exception_ptr failure;
   try {
     kernel.run(arguments);
@@ -49,6 +57,7 @@ void run_checked(const softnpuKernel& kernel, const Block& block, const void* ar
     failure = std::current_exception();
   }
   current = nullptr;
+  launch->races.end(block.index, core->take_accesses());
   launch->reports.add_ordering_lines(core->ordering_lines());
   launch->reports.add(std::move(core->reports()));
   if (failure) std::rethrow_exception(failure);
@@ -60,6 +69,16 @@ void abandon(CheckedLaunch* launch) {
   if (current == nullptr) return;
   launch->reports.add(std::move(current->reports()));
   current = nullptr;
+}
+
+void before_sync_all() {
+  if (current != nullptr) current_launch->races.sync_all(current->block(), current->take_accesses());
+}
+void before_signal(uint32_t block, uint32_t event) {
+  if (current != nullptr) current_launch->races.set(current->block(), {block, event}, current->take_accesses());
+}
+void behind_signal(uint32_t block, uint32_t event) {
+  if (current != nullptr) current_launch->races.wait(current->block(), {block, event}, current->take_accesses());
 }
 
 void refuse(Check check, const char* sentence, const std::source_location& where) {

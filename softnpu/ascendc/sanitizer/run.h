@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "ascendc/sanitizer/block_races.h"
 #include "ascendc/sanitizer/launch_memory.h"
 #include "ascendc/sanitizer/report.h"
 #include "softnpu_kernel/core.h"
@@ -15,18 +16,30 @@ namespace softnpu::kernel::check {
 
 // What all blocks of a launch share.
 struct CheckedLaunch {
-  CheckedLaunch(std::string site, const void* arguments, size_t bytes)
-      : reports(std::move(site)), memory(arguments, bytes) {}
+  CheckedLaunch(std::string site, const char* kernel, uint32_t blocks, const void* arguments, size_t bytes)
+      : reports(std::move(site)), memory(arguments, bytes), races(blocks, kernel, &memory) {}
+  // After the last block: prints what was found; returns the first report, or nothing.
+  std::string finish();
+
   LaunchReports reports;
   LaunchMemory memory;
+  BlockRaces races;
 };
 
-// For a launch of `kernel` by the calling thread; null where kernels are not checked. `arguments` outlive it.
-std::unique_ptr<CheckedLaunch> begin_launch(const softnpuKernel& kernel, const void* arguments, size_t bytes);
+// For a launch of `blocks` blocks of `kernel` by the calling thread; null where kernels are not checked. `arguments`
+// outlive it.
+std::unique_ptr<CheckedLaunch> begin_launch(const softnpuKernel& kernel, uint32_t blocks, const void* arguments,
+                                            size_t bytes);
 
 // Runs `kernel` as `block`, the calling thread's; what is found goes to the launch's reports. Throws what the kernel
 // throws for a reason that is no check's.
 void run_checked(const softnpuKernel& kernel, const Block& block, const void* arguments, CheckedLaunch* launch);
+
+// The calling thread's block meets others: before it waits in SyncAll, before it gives a signal, behind its wait for
+// one. Nothing where it is not checked.
+void before_sync_all();
+void before_signal(uint32_t block, uint32_t event);
+void behind_signal(uint32_t block, uint32_t event);
 
 // What is wrong with the variables that ask for checks, with which no kernel can be launched; null: nothing.
 const char* settings_error();

@@ -10,7 +10,7 @@
 namespace softnpu::kernel::check {
 namespace {
 
-constexpr std::string_view kNames[kChecks] = {"memcheck", "initcheck", "synccheck", "racecheck"};
+constexpr std::string_view kNames[kChecks] = {"memcheck", "initcheck", "synccheck", "racecheck", "blockcheck"};
 
 void parse_checks(std::string_view value, Settings* out) {
   if (value.empty() || value == "0") return;
@@ -25,7 +25,7 @@ void parse_checks(std::string_view value, Settings* out) {
     const auto* found = std::find(kNames, kNames + kChecks, word);
     if (found == kNames + kChecks) {
       out->error = environment::misunderstood("SOFTNPU_KERNEL_CHECK", value,
-                                              "1, or some of memcheck,initcheck,synccheck,racecheck");
+                                              "1, or some of memcheck,initcheck,synccheck,racecheck,blockcheck");
       return;
     }
     out->has[found - kNames] = true;

@@ -6,8 +6,8 @@
 
 namespace softnpu::kernel::check {
 
-enum class Check : uint8_t { kMemcheck, kInitcheck, kSynccheck, kRacecheck };
-inline constexpr int kChecks = 4;
+enum class Check : uint8_t { kMemcheck, kInitcheck, kSynccheck, kRacecheck, kBlockcheck };
+inline constexpr int kChecks = 5;
 const char* name_of(Check check);
 
 // When queued instructions are executed: at once, as late as the flags allow, or in an order drawn from a seed.

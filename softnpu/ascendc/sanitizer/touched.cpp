@@ -9,6 +9,7 @@ void Touched::clear() {
   reads_.clear();
   writes_.clear();
   misuses_.clear();
+  is_atomic_ = false;
 }
 
 const Operand* Touched::operand_of(uint64_t address) const {

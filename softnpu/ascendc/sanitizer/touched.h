@@ -28,6 +28,10 @@ class Touched final : public Touches {
   }
   void read(const void* address, uint64_t bytes) override { add(&reads_, address, bytes); }
   void write(void* address, uint64_t bytes) override { add(&writes_, address, bytes); }
+  void combine(void* address, uint64_t bytes) override {
+    is_atomic_ = true;
+    Touches::combine(address, bytes);
+  }
   void misuse(const char* sentence) override { misuses_.emplace_back(sentence); }
 
   void clear();
@@ -36,6 +40,8 @@ class Touched final : public Touches {
 
   std::vector<Range>& reads() { return reads_; }
   std::vector<Range>& writes() { return writes_; }
+  // Whether its writes to global memory are atomic.
+  bool is_atomic() const { return is_atomic_; }
   const std::vector<std::string>& misuses() const { return misuses_; }
 
  private:
@@ -45,6 +51,7 @@ class Touched final : public Touches {
   std::vector<Range> reads_;
   std::vector<Range> writes_;
   std::vector<std::string> misuses_;
+  bool is_atomic_ = false;
 };
 
 }  // namespace softnpu::kernel::check

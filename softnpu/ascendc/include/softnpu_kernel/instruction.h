@@ -89,6 +89,11 @@ class Touches {
   virtual void operand(const char* /*name*/, const Memory& /*memory*/) {}
   virtual void read(const void* address, uint64_t bytes) = 0;
   virtual void write(void* address, uint64_t bytes) = 0;
+  // Reads and writes at once, with regard to other blocks.
+  virtual void combine(void* address, uint64_t bytes) {
+    read(address, bytes);
+    write(address, bytes);
+  }
   // The instruction's parameters are none that the hardware takes: a sentence that says which and why.
   virtual void misuse(const char* sentence) = 0;
 };

@@ -139,8 +139,10 @@ void touch_copy(const Instruction& instruction, Touches* touches) {
   const uint64_t written = uint64_t{copy.left_bytes} + copy.burst_bytes + copy.right_bytes + copy.fill_bytes;
   for (uint32_t i = 0; i < copy.bursts && copy.burst_bytes > 0; ++i) {
     touches->read(from, copy.burst_bytes);
-    if (copy.atomic.operation != AtomicOperation::kNone) touches->read(to, written);
-    touches->write(to, written);
+    if (copy.atomic.operation != AtomicOperation::kNone)
+      touches->combine(to, written);
+    else
+      touches->write(to, written);
     to += copy.destination_step;
     from += copy.source_step;
   }

@@ -18,6 +18,7 @@ struct Row {
   const char* bug;    // what it is
   Kernel buggy;
   Kernel fixed;
+  uint32_t blocks = 1;
 };
 
 // One table for each check.
@@ -25,6 +26,7 @@ std::span<const Row> memcheck_rows();
 std::span<const Row> initcheck_rows();
 std::span<const Row> synccheck_rows();
 std::span<const Row> racecheck_rows();
+std::span<const Row> blockcheck_rows();
 
 // z = x + y with double-buffered queues, tile by tile: without a bug, for the time that checking takes.
 void timed_add(GM_ADDR x, GM_ADDR y, GM_ADDR z, uint32_t elements);

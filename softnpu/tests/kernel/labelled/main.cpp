@@ -86,7 +86,7 @@ aclError run(const labelled::Row& row, bool is_fixed, const Tensors& tensors) {
     a.kernel(a.x, a.y, a.z);
   };
   const Arguments arguments{is_fixed ? row.fixed : row.buggy, tensors[0], tensors[1], tensors[2]};
-  check(softnpuKernelEnqueue(SOFTNPU_KERNEL_ENTRY_VERSION, &kernel, 1, nullptr, &arguments, sizeof arguments),
+  check(softnpuKernelEnqueue(SOFTNPU_KERNEL_ENTRY_VERSION, &kernel, row.blocks, nullptr, &arguments, sizeof arguments),
         "softnpuKernelEnqueue");
   return aclrtSynchronizeStream(nullptr);
 }
@@ -112,7 +112,7 @@ std::string captured(const Work& work) {
 // "memcheck,racecheck"
 std::string checks_of(const std::string& reports) {
   std::string found;
-  for (const char* name : {"memcheck", "initcheck", "synccheck", "racecheck"}) {
+  for (const char* name : {"memcheck", "initcheck", "synccheck", "racecheck", "blockcheck"}) {
     if (reports.find(std::string("========= ") + name + ":") == std::string::npos) continue;
     if (!found.empty()) found += ',';
     found += name;
@@ -122,8 +122,8 @@ std::string checks_of(const std::string& reports) {
 
 std::vector<labelled::Row> all_rows() {
   std::vector<labelled::Row> rows;
-  for (const auto table :
-       {labelled::memcheck_rows(), labelled::initcheck_rows(), labelled::synccheck_rows(), labelled::racecheck_rows()})
+  for (const auto table : {labelled::memcheck_rows(), labelled::initcheck_rows(), labelled::synccheck_rows(),
+                           labelled::racecheck_rows(), labelled::blockcheck_rows()})
     rows.insert(rows.end(), table.begin(), table.end());
   return rows;
 }
