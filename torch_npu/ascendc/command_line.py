@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .compiler import Options, build, opened
 from .errors import AscendcError, CompileError
+from .project import command as new_project
 
 # Whose cores the library emulates: AI cores of one generation with the same local memories.
 SOCS = (
@@ -21,6 +22,8 @@ _EPILOG = """
 Options of the C++ compiler are passed on: -I -D -U -O -W -f -m -l -L -Wl, -isystem and -include. A result whose name
 ends with .so or .o is a shared library, which aclrtBinaryLoadFromData takes; any other is a program. CXX names the
 compiler. Kernels check themselves where SOFTNPU_KERNEL_CHECK=1 is set when the program runs.
+
+ascendc new NAME writes a project: kernel, host tiling, PyTorch binding, test, CMake program.
 """
 
 
@@ -143,8 +146,11 @@ def _joined(own: Sequence[str]) -> list[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; 0, or 1 after an error that it printed."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        options, output, only_prints = _options(sys.argv[1:] if arguments is None else arguments)
+        if words[:1] == ["new"]:
+            return new_project(words[1:])
+        options, output, only_prints = _options(words)
         if only_prints:
             with opened(options) as run:
                 print("\n".join(run.commands(output)))
