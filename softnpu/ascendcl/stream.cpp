@@ -8,6 +8,7 @@
 #include "base/wait.h"
 #include "runtime/memory/address.h"
 #include "runtime/memory/address_lock.h"
+#include "runtime/memory/memory_blocks.h"
 #include "runtime/stream/trace.h"
 
 using softnpu::api;
@@ -187,6 +188,7 @@ aclError aclrtValueWrite(void* devAddr, uint64_t value, uint32_t flag, aclrtStre
     SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
     if (softnpu::Device* device = Process::get().device_of(devAddr); device != nullptr) {
       device->write_epochs().bump(devAddr, sizeof value);
+      softnpu::MemoryBlocks::get().written(devAddr, sizeof value);
     }
     const auto write = [devAddr, value] {
       const softnpu::AddressHold hold;  // the memory may have been freed since it was queued

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/memory/memory_blocks.h"
+
 namespace softnpu {
 
 Device* clip(const void* address, size_t* bytes) {
@@ -13,7 +15,10 @@ Device* clip(const void* address, size_t* bytes) {
 }
 
 void raise_epoch(const void* address, size_t bytes) {
-  if (Device* device = clip(address, &bytes); device != nullptr) device->write_epochs().bump(address, bytes);
+  Device* device = clip(address, &bytes);
+  if (device == nullptr) return;
+  device->write_epochs().bump(address, bytes);
+  MemoryBlocks::get().written(address, bytes);
 }
 
 void raise_epochs(const softnpuRange* ranges, size_t count) {

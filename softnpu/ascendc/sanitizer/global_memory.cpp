@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "softnpu/written_memory.h"
+
 namespace softnpu::kernel::check {
 namespace {
 
@@ -67,6 +69,25 @@ uint64_t GlobalMemory::valid_bytes(uint64_t address, uint64_t bytes) {
     return bytes;
   }
   return LaunchMemory::valid_bytes(own, bytes);
+}
+
+uint64_t GlobalMemory::first_unwritten(uint64_t address, uint64_t bytes) {
+  for (const Known& known : written_) {
+    if (address >= known.begin && address + bytes <= known.end) return 0;
+  }
+  const uint64_t own = launch_->device_address(address);
+  const void* until = nullptr;
+  const void* first = softnpuFirstUnwritten(reinterpret_cast<const void*>(own), bytes, &until);
+  const uint64_t written = reinterpret_cast<uint64_t>(until) - own;
+  if (written >= bytes) written_[next_written_++ % written_.size()] = {address, address + written};
+  return first == nullptr ? 0 : address + (reinterpret_cast<uint64_t>(first) - own);
+}
+
+void GlobalMemory::write(uint64_t address, uint64_t bytes) {
+  for (const Known& known : written_) {
+    if (address >= known.begin && address + bytes <= known.end) return;
+  }
+  softnpuKernelWrote(reinterpret_cast<const void*>(launch_->device_address(address)), bytes);
 }
 
 std::string GlobalMemory::problem(uint64_t address, uint64_t bytes) const {

@@ -24,6 +24,10 @@ class GlobalMemory {
   // "byte 16 of an allocation of 4096 bytes in global memory", or "global memory that is not allocated"; where the
   // allocation is cut into tensors, with the tensor. For reports: it asks many times.
   std::string text(uint64_t address) const;
+  // The first of the bytes that are in a tensor and that nothing has written since it was allocated; 0: there is none.
+  uint64_t first_unwritten(uint64_t address, uint64_t bytes);
+  // The block writes the bytes.
+  void write(uint64_t address, uint64_t bytes);
   // The tensor that an access from a tensor or from behind it gets into, and the given one that it may have been meant
   // for; empty where there is none.
   std::string neighbour(uint64_t address, uint64_t bytes) const;
@@ -51,6 +55,8 @@ class GlobalMemory {
   };
   std::array<Known, 4> known_{};
   size_t next_known_ = 0;
+  std::array<Known, 4> written_{};  // what is known to be written
+  size_t next_written_ = 0;
 };
 
 }  // namespace softnpu::kernel::check

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "runtime/memory/address.h"
 #include "runtime/memory/address_lock.h"
+#include "runtime/memory/memory_blocks.h"
 #include "runtime/stream/trace.h"
 
 namespace softnpu {
@@ -54,6 +55,7 @@ void move(char* dst, const char* src, size_t count) {
 // Raises the write epochs of `bytes` bytes at `dst`, if it is device memory, before they are written.
 void mark(const Process& process, const void* dst, size_t bytes) {
   if (Device* device = process.device_of(dst); device != nullptr) device->write_epochs().bump(dst, bytes);
+  MemoryBlocks::get().written(dst, bytes);
 }
 
 // Checks addresses when the copy runs: the memory may have been freed since it was queued.

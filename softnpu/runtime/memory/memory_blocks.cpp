@@ -43,6 +43,7 @@ void MemoryBlocks::allocated(const void* address, size_t bytes, const char* labe
       *first = block;
       list.erase(first + 1, last);
     }
+    written_.forget(begin, block.end());
   } catch (...) {
     give_up();
   }
@@ -60,6 +61,27 @@ void MemoryBlocks::freed(const void* address) noexcept {
   } catch (...) {
     give_up();
   }
+}
+
+void MemoryBlocks::note_written(const void* address, size_t bytes) noexcept {
+  const auto begin = reinterpret_cast<uint64_t>(address);
+  if (bytes == 0 || begin + bytes < begin) return;
+  std::lock_guard lock(mutex_);
+  if (is_lost_ || list_ == nullptr) return;
+  try {
+    written_.write(begin, begin + bytes);
+  } catch (...) {
+    give_up();
+  }
+}
+
+std::pair<uint64_t, uint64_t> MemoryBlocks::find_unwritten(uint64_t begin, uint64_t end) noexcept {
+  std::lock_guard lock(mutex_);
+  if (list_ == nullptr) return {end, 0};
+  const auto found = first_behind(list_.get(), begin);
+  if (found == list_->end() || found->begin > begin || !found->is_live) return {end, 0};
+  const uint64_t until = written_.written_until(begin);
+  return {until, until < std::min(end, found->end()) ? until : 0};
 }
 
 void MemoryBlocks::erase(const void* base, size_t bytes) noexcept {
@@ -96,6 +118,7 @@ MemoryBlocks::List& MemoryBlocks::changeable() {
 void MemoryBlocks::give_up() noexcept {
   is_lost_ = true;
   list_ = nullptr;
+  written_.clear();
 }
 
 }  // namespace softnpu

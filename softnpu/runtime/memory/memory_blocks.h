@@ -8,7 +8,10 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "runtime/memory/written_memory.h"
 
 namespace softnpu {
 
@@ -38,6 +41,14 @@ class MemoryBlocks {
     if (is_on_) [[unlikely]]
       erase(base, bytes);
   }
+  // Something writes [address, address + bytes).
+  void written(const void* address, size_t bytes) noexcept {
+    if (is_on_) [[unlikely]]
+      note_written(address, bytes);
+  }
+  // Of [begin, end), as far as it is in one live block: the end of what is written from its begin on, and the first
+  // byte that is not, or 0. What is in no block counts as written.
+  std::pair<uint64_t, uint64_t> find_unwritten(uint64_t begin, uint64_t end) noexcept;
   // The blocks of this moment; null where there are none.
   std::shared_ptr<const List> snapshot() noexcept;
 
@@ -46,6 +57,7 @@ class MemoryBlocks {
   friend class NoDestroy;
   MemoryBlocks();
 
+  void note_written(const void* address, size_t bytes) noexcept;
   void erase(const void* base, size_t bytes) noexcept;
   // The list, to be changed; a copy where a snapshot has it. The lock is held.
   List& changeable();
@@ -57,6 +69,7 @@ class MemoryBlocks {
   bool is_lost_ = false;
   bool is_shared_ = false;  // with a snapshot
   std::shared_ptr<List> list_;
+  WrittenMemory written_;  // since the blocks were handed out
   std::set<std::string, std::less<>> labels_;
 };
 

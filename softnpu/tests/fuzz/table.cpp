@@ -7,6 +7,7 @@
 
 #include "make_task.h"
 #include "softnpu/softnpu.h"
+#include "softnpu/written_memory.h"
 
 namespace fuzz {
 namespace {
@@ -184,6 +185,17 @@ constexpr Row kTable[] = {
        softnpuBlock behind{};
        (void)softnpuFindBlock(blocks, d.world.memory.draw(d.random), &before, &behind);
        softnpuReleaseBlocks(blocks);
+       return ACL_SUCCESS;
+     }},
+    {"softnpuKernelWrote", 2,
+     [](Draw& d) {
+       softnpuKernelWrote(d.world.memory.draw(d.random), d.size());
+       return ACL_SUCCESS;
+     }},
+    {"softnpuFirstUnwritten", 3,
+     [](Draw& d) {
+       const void* until = nullptr;
+       (void)softnpuFirstUnwritten(d.world.memory.draw(d.random), d.size(), &until);
        return ACL_SUCCESS;
      }},
     {"softnpuOutputDead", 2,

@@ -14,6 +14,7 @@
 #include "kernel/check_process.h"
 #include "kernel/kernel_run.h"
 #include "kernel/labelled/labelled.h"
+#include "softnpu/written_memory.h"
 
 namespace {
 
@@ -54,6 +55,11 @@ class DISABLED_WithBlocks : public KernelTest {
     ASSERT_EQ(softnpuTracksBlocks(), 1);
     segment_ = reinterpret_cast<char*>(on_device(std::vector<float>(4 * kFloats, 1)));
   }
+  // A block with contents.
+  static void hand_out(const void* address, size_t bytes, const char* label) {
+    softnpuBlockAllocated(address, bytes, label);
+    softnpuKernelWrote(address, bytes);
+  }
   float* block(int i) const { return reinterpret_cast<float*>(segment_ + i * kBlock); }
   Arguments arguments(int x, int z) const { return {kernel_address(block(x)), kernel_address(block(z))}; }
   template <typename Body, typename A>
@@ -80,9 +86,9 @@ TEST_F(DISABLED_WithBlocks, AnAllocationWithoutBlocksIsOneTensor) {
 }
 
 TEST_F(DISABLED_WithBlocks, ReadingBehindTheEndNamesTheTensor) {
-  softnpuBlockAllocated(block(0), kBlock, "train.py:12");
-  softnpuBlockAllocated(block(1), kBlock, nullptr);
-  softnpuBlockAllocated(block(2), kBlock, nullptr);
+  hand_out(block(0), kBlock, "train.py:12");
+  hand_out(block(1), kBlock, nullptr);
+  hand_out(block(2), kBlock, nullptr);
   EXPECT_NE(check(arguments(0, 2), [](const Arguments& a) { copy<kFloats - 8, 0, 64>(a); }), ACL_SUCCESS);
   EXPECT_TRUE(has("memcheck: DataCopy reads 224 bytes behind the end of a tensor of 4096 bytes at " + at(block(0)) +
                   ", allocated at train.py:12"))
@@ -94,10 +100,10 @@ TEST_F(DISABLED_WithBlocks, ReadingBehindTheEndNamesTheTensor) {
 }
 
 TEST_F(DISABLED_WithBlocks, WritingBehindTheEndIsNotDone) {
-  softnpuBlockAllocated(block(0), kBlock, nullptr);
-  softnpuBlockAllocated(block(1), kBlock, nullptr);
-  softnpuBlockAllocated(block(2), kBlock, nullptr);
-  softnpuBlockAllocated(block(3), kBlock, nullptr);
+  hand_out(block(0), kBlock, nullptr);
+  hand_out(block(1), kBlock, nullptr);
+  hand_out(block(2), kBlock, nullptr);
+  hand_out(block(3), kBlock, nullptr);
   ASSERT_EQ(aclrtMemset(block(3), kBlock, 0, kBlock), ACL_SUCCESS);
   EXPECT_NE(check(arguments(0, 2), [](const Arguments& a) { copy<0, kFloats - 8, 64>(a); }), ACL_SUCCESS);
   EXPECT_TRUE(has("memcheck: DataCopy writes 224 bytes behind the end of a tensor of 4096 bytes")) << reports_;
@@ -105,9 +111,9 @@ TEST_F(DISABLED_WithBlocks, WritingBehindTheEndIsNotDone) {
 }
 
 TEST_F(DISABLED_WithBlocks, AWholeTileOfANeighbourIsReported) {
-  softnpuBlockAllocated(block(0), kBlock, nullptr);
-  softnpuBlockAllocated(block(1), kBlock, "train.py:3");
-  softnpuBlockAllocated(block(2), kBlock, nullptr);
+  hand_out(block(0), kBlock, nullptr);
+  hand_out(block(1), kBlock, "train.py:3");
+  hand_out(block(2), kBlock, nullptr);
   EXPECT_NE(check(arguments(0, 2), [](const Arguments& a) { copy<kFloats, 0, kTile>(a); }), ACL_SUCCESS);
   EXPECT_TRUE(has("memcheck: DataCopy reads a tensor that no argument of the kernel points to")) << reports_;
   EXPECT_TRUE(has("it begins at byte 0 of a tensor of 4096 bytes at " + at(block(1)) + ", allocated at train.py:3"))
@@ -123,7 +129,7 @@ void copy_listed(const Arguments& a) {
 }
 
 TEST_F(DISABLED_WithBlocks, PointersInTensorsAreFollowed) {
-  for (const int i : {0, 1, 2}) softnpuBlockAllocated(block(i), kBlock, nullptr);
+  for (const int i : {0, 1, 2}) hand_out(block(i), kBlock, nullptr);
   const Arguments given = arguments(0, 2);
   const float* source = kernel_address(block(1));
   ASSERT_EQ(aclrtMemcpy(block(0) + 6, kBlock, &source, sizeof source, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
@@ -131,7 +137,7 @@ TEST_F(DISABLED_WithBlocks, PointersInTensorsAreFollowed) {
 }
 
 TEST_F(DISABLED_WithBlocks, PointersInPinnedMemoryAreFollowed) {
-  for (const int i : {0, 1, 2}) softnpuBlockAllocated(block(i), kBlock, nullptr);
+  for (const int i : {0, 1, 2}) hand_out(block(i), kBlock, nullptr);
   void* pinned = nullptr;
   ASSERT_EQ(aclrtMallocHost(&pinned, 32), ACL_SUCCESS);
   const float* source = kernel_address(block(1));
@@ -143,7 +149,7 @@ TEST_F(DISABLED_WithBlocks, PointersInPinnedMemoryAreFollowed) {
 
 // x points to memory of which the third word is a pointer to the source.
 TEST_F(DISABLED_WithBlocks, ListsOfPointersAreFollowedToTheirEnds) {
-  for (const int i : {0, 1, 2}) softnpuBlockAllocated(block(i), kBlock, nullptr);
+  for (const int i : {0, 1, 2}) hand_out(block(i), kBlock, nullptr);
   constexpr size_t kBytes = 3 * sizeof(void*);
   void* pinned = nullptr;
   ASSERT_EQ(aclrtMallocHost(&pinned, kBytes), ACL_SUCCESS);
@@ -168,8 +174,8 @@ TEST_F(DISABLED_WithBlocks, AListDeepInATensorIsFollowedFromItsArgument) {
   constexpr size_t kDeep = size_t{2} << 20;
   char* large = nullptr;
   ASSERT_EQ(aclrtMalloc(reinterpret_cast<void**>(&large), kDeep + kBlock, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
-  softnpuBlockAllocated(large, kDeep + kBlock, nullptr);
-  for (const int i : {1, 2}) softnpuBlockAllocated(block(i), kBlock, nullptr);
+  hand_out(large, kDeep + kBlock, nullptr);
+  for (const int i : {1, 2}) hand_out(block(i), kBlock, nullptr);
   const float* source = kernel_address(block(1));
   ASSERT_EQ(aclrtMemcpy(large + kDeep + 24, kBlock, &source, sizeof source, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
   const Arguments given{kernel_address(reinterpret_cast<float*>(large + kDeep)), kernel_address(block(2))};
@@ -180,8 +186,8 @@ TEST_F(DISABLED_WithBlocks, AListDeepInATensorIsFollowedFromItsArgument) {
 TEST_F(DISABLED_WithBlocks, ATensorEndsWithItsLastUnitAtTheEndOfItsAllocation) {
   void* own = nullptr;
   ASSERT_EQ(aclrtMalloc(&own, 100, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
-  softnpuBlockAllocated(own, 100, nullptr);
-  softnpuBlockAllocated(block(2), kBlock, nullptr);
+  hand_out(own, 100, nullptr);
+  hand_out(block(2), kBlock, nullptr);
   const Arguments given{kernel_address(static_cast<float*>(own)), kernel_address(block(2))};
   EXPECT_EQ(check(given, [](const Arguments& a) { copy<0, 0, 32>(a); }), ACL_SUCCESS) << reports_;
   EXPECT_EQ(check(given, [](const Arguments& a) { copy<24, 0, 8>(a); }), ACL_SUCCESS) << reports_;
@@ -191,8 +197,8 @@ TEST_F(DISABLED_WithBlocks, ATensorEndsWithItsLastUnitAtTheEndOfItsAllocation) {
 }
 
 TEST_F(DISABLED_WithBlocks, TheLastUnitOf32BytesMayBeCopied) {
-  softnpuBlockAllocated(block(0), 100, nullptr);
-  softnpuBlockAllocated(block(2), 100, nullptr);
+  hand_out(block(0), 100, nullptr);
+  hand_out(block(2), 100, nullptr);
   EXPECT_EQ(check(arguments(0, 2), [](const Arguments& a) { copy<0, 0, 32>(a); }), ACL_SUCCESS) << reports_;
   EXPECT_NE(check(arguments(0, 2), [](const Arguments& a) { copy<0, 0, 40>(a); }), ACL_SUCCESS);
   EXPECT_TRUE(has("DataCopy reads 60 bytes behind the end of a tensor of 100 bytes")) << reports_;
@@ -202,29 +208,29 @@ TEST_F(DISABLED_WithBlocks, TheLastUnitOf32BytesMayBeCopied) {
 }
 
 TEST_F(DISABLED_WithBlocks, ABlockWithinAUnitEndsIt) {
-  softnpuBlockAllocated(block(0), 16, nullptr);
-  softnpuBlockAllocated(block(0) + 4, 16, nullptr);
-  softnpuBlockAllocated(block(2), kBlock, nullptr);
+  hand_out(block(0), 16, nullptr);
+  hand_out(block(0) + 4, 16, nullptr);
+  hand_out(block(2), kBlock, nullptr);
   EXPECT_NE(check(arguments(0, 2), [](const Arguments& a) { copy<0, 0, 8>(a); }), ACL_SUCCESS);
   EXPECT_TRUE(has("DataCopy reads 16 bytes behind the end of a tensor of 16 bytes")) << reports_;
 }
 
 TEST_F(DISABLED_WithBlocks, AFreedTensorIsNamed) {
-  softnpuBlockAllocated(block(0), kBlock, "train.py:12");
-  softnpuBlockAllocated(block(2), kBlock, nullptr);
+  hand_out(block(0), kBlock, "train.py:12");
+  hand_out(block(2), kBlock, nullptr);
   softnpuBlockFreed(block(0));
   EXPECT_NE(check(arguments(0, 2), [](const Arguments& a) { copy<8, 0, 8>(a); }), ACL_SUCCESS);
   EXPECT_TRUE(has("memcheck: DataCopy reads a tensor that was freed")) << reports_;
   EXPECT_TRUE(
       has("it begins at byte 32 of a freed tensor of 4096 bytes at " + at(block(0)) + ", allocated at train.py:12"))
       << reports_;
-  softnpuBlockAllocated(block(0), 64, nullptr);
+  hand_out(block(0), 64, nullptr);
   EXPECT_EQ(check(arguments(0, 2), [](const Arguments& a) { copy<8, 0, 8>(a); }), ACL_SUCCESS) << reports_;
 }
 
 TEST_F(DISABLED_WithBlocks, ScalarAccessesAreJudged) {
-  softnpuBlockAllocated(block(0), kBlock, nullptr);
-  softnpuBlockAllocated(block(1), kBlock, nullptr);
+  hand_out(block(0), kBlock, nullptr);
+  hand_out(block(1), kBlock, nullptr);
   ASSERT_EQ(aclrtMemset(block(1), kBlock, 0, kBlock), ACL_SUCCESS);
   EXPECT_NE(check(arguments(0, 0), [](const Arguments& a) { unbounded(a.z).SetValue(kFloats, 7.0F); }), ACL_SUCCESS);
   EXPECT_TRUE(has("memcheck: SetValue writes a tensor that no argument of the kernel points to")) << reports_;
@@ -235,8 +241,8 @@ std::atomic<bool> may_end{false};
 
 // The launch counts, not the time when the kernel runs.
 TEST_F(DISABLED_WithBlocks, AKernelKeepsTheTensorsOfItsLaunch) {
-  softnpuBlockAllocated(block(0), kBlock, nullptr);
-  softnpuBlockAllocated(block(2), kBlock, nullptr);
+  hand_out(block(0), kBlock, nullptr);
+  hand_out(block(2), kBlock, nullptr);
   const auto body = [](const Arguments& a) { copy<0, 0, kTile>(a); };
   const auto wait = [](const Arguments&) {
     while (!may_end) std::this_thread::yield();
@@ -245,7 +251,7 @@ TEST_F(DISABLED_WithBlocks, AKernelKeepsTheTensorsOfItsLaunch) {
   ::testing::internal::CaptureStderr();
   EXPECT_EQ((launch<Arguments, decltype(body)>("late", 1, arguments(0, 2), nullptr)), ACL_SUCCESS);
   softnpuBlockFreed(block(0));
-  softnpuBlockAllocated(block(0), 64, nullptr);
+  hand_out(block(0), 64, nullptr);
   EXPECT_EQ((launch<Arguments, decltype(body)>("later", 1, arguments(0, 2), nullptr)), ACL_SUCCESS);
   may_end = true;
   EXPECT_NE(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
@@ -256,7 +262,7 @@ TEST_F(DISABLED_WithBlocks, AKernelKeepsTheTensorsOfItsLaunch) {
 }
 
 TEST_F(DISABLED_WithBlocks, FreedAllocationsForgetTheirBlocks) {
-  softnpuBlockAllocated(block(0), 64, nullptr);
+  hand_out(block(0), 64, nullptr);
   ASSERT_EQ(aclrtFree(segment_), ACL_SUCCESS);
   void* again = nullptr;
   ASSERT_EQ(aclrtMalloc(&again, 4 * kBlock, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
@@ -265,12 +271,12 @@ TEST_F(DISABLED_WithBlocks, FreedAllocationsForgetTheirBlocks) {
 }
 
 TEST_F(DISABLED_WithBlocks, FindTellsTheNeighbours) {
-  softnpuBlockAllocated(block(1), 100, "a.py:1");
-  softnpuBlockAllocated(block(2), 200, nullptr);
+  hand_out(block(1), 100, "a.py:1");
+  hand_out(block(2), 200, nullptr);
   softnpuBlockFreed(block(2));
   softnpuBlocks* blocks = softnpuTakeBlocks();
   ASSERT_NE(blocks, nullptr);
-  softnpuBlockAllocated(block(3), 300, nullptr);
+  hand_out(block(3), 300, nullptr);
   softnpuBlock before{};
   softnpuBlock behind{};
   ASSERT_EQ(softnpuFindBlock(blocks, block(1) + 1, &before, &behind), 1);
@@ -293,13 +299,32 @@ TEST_F(DISABLED_WithBlocks, FindTellsTheNeighbours) {
   softnpuReleaseBlocks(nullptr);
 }
 
+// Each byte counts for itself, since the block was handed out last.
+TEST_F(DISABLED_WithBlocks, ReadsOfWhatNothingHasWrittenAreReported) {
+  hand_out(block(2), kBlock, nullptr);
+  softnpuBlockAllocated(block(0), kBlock, "train.py:5");
+  EXPECT_NE(check(arguments(0, 2), [](const Arguments& a) { copy<0, 0, kTile>(a); }), ACL_SUCCESS);
+  EXPECT_TRUE(has("initcheck: DataCopy reads bytes of global memory that nothing has written")) << reports_;
+  EXPECT_TRUE(has("allocated at train.py:5")) << reports_;
+  ASSERT_EQ(aclrtMemset(block(0), kBlock, 0, kTile * sizeof(float) - 32), ACL_SUCCESS);
+  EXPECT_EQ(check(arguments(0, 2), [](const Arguments& a) { copy<0, 0, kTile - 8>(a); }), ACL_SUCCESS) << reports_;
+  EXPECT_NE(check(arguments(0, 2), [](const Arguments& a) { copy<0, 0, kTile>(a); }), ACL_SUCCESS);
+  EXPECT_TRUE(has("in byte " + std::to_string(kTile * sizeof(float) - 32) + " of a tensor of 4096 bytes")) << reports_;
+  // A kernel's writes count for those behind it, too.
+  EXPECT_EQ(check(arguments(2, 0), [](const Arguments& a) { copy<0, 0, kTile>(a); }), ACL_SUCCESS) << reports_;
+  EXPECT_EQ(check(arguments(0, 2), [](const Arguments& a) { copy<0, 0, kTile>(a); }), ACL_SUCCESS) << reports_;
+  softnpuBlockFreed(block(0));
+  softnpuBlockAllocated(block(0), kBlock, nullptr);
+  EXPECT_NE(check(arguments(0, 2), [](const Arguments& a) { copy<0, 0, kTile>(a); }), ACL_SUCCESS);
+}
+
 TEST(CheckBlocks, InCheckedMode) {
   const ProcessResult result =
       run_process("1", "",
                   "env -u ASCEND_LAUNCH_BLOCKING " + own_path() +
                       " --gtest_filter='DISABLED_WithBlocks.*' --gtest_also_run_disabled_tests");
   EXPECT_EQ(result.code, 0) << result.output;
-  EXPECT_NE(result.output.find("[  PASSED  ] 16 tests."), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("[  PASSED  ] 17 tests."), std::string::npos) << result.output;
 }
 
 TEST(CheckBlocks, NothingIsKeptWithoutChecks) {

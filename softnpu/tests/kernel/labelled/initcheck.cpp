@@ -146,6 +146,45 @@ void stored_before_computed(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   (void)x;
 }
 
+// The following have y as a workspace that nothing has written.
+template <bool is_fixed>
+void sum_into_empty(GM_ADDR x, GM_ADDR y, GM_ADDR z) {
+  Flagged op;
+  if constexpr (is_fixed) {
+    Duplicate(op.b, 0.0F, kTile);
+    order<HardEvent::V_MTE3>(EVENT_ID0);
+    DataCopy(global(y), op.b, kTile);
+  }
+  DataCopy(op.a, global(x), kTile);
+  order<HardEvent::MTE2_MTE3>(EVENT_ID0);
+  SetAtomicAdd<float>();
+  DataCopy(global(y), op.a, kTile);
+  SetAtomicNone();
+  order<HardEvent::MTE3_MTE2>(EVENT_ID0);
+  DataCopy(op.a, global(y), kTile);
+  order<HardEvent::MTE2_MTE3>(EVENT_ID0);
+  DataCopy(global(z), op.a, kTile);
+}
+
+template <bool is_fixed>
+void half_of_workspace(GM_ADDR x, GM_ADDR y, GM_ADDR z) {
+  Flagged op;
+  DataCopy(op.a, global(x), kTile);
+  order<HardEvent::MTE2_MTE3>(EVENT_ID0);
+  DataCopy(global(y), op.a, is_fixed ? kTile : kTile / 2);
+  order<HardEvent::MTE3_MTE2>(EVENT_ID0);
+  DataCopy(op.b, global(y), kTile);
+  order<HardEvent::MTE2_MTE3>(EVENT_ID0);
+  DataCopy(global(z), op.b, kTile);
+}
+
+template <bool is_fixed>
+void counter_never_set(GM_ADDR, GM_ADDR y, GM_ADDR z) {
+  GlobalTensor<float> counter = global(y);
+  if constexpr (is_fixed) counter.SetValue(0, 0.0F);
+  global(z).SetValue(0, counter.GetValue(0) + 1.0F);
+}
+
 constexpr Row kRows[] = {
     {"forgotten_copy", "initcheck", "one input is never copied", &forgotten_copy<false>, &forgotten_copy<true>},
     {"longer_than_copied", "initcheck", "sums twice as many elements as were copied", &longer_than_copied<false>,
@@ -158,6 +197,12 @@ constexpr Row kRows[] = {
     {"gaps", "initcheck", "reads the gaps of a strided copy", &gaps<false>, &gaps<true>},
     {"stored_before_computed", "initcheck", "stores twice as many elements as were filled",
      &stored_before_computed<false>, &stored_before_computed<true>},
+    {"sum_into_empty", "initcheck", "adds to global memory that was never zero", &sum_into_empty<false>,
+     &sum_into_empty<true>, 1, true},
+    {"half_of_workspace", "initcheck", "reads more of a workspace than was written", &half_of_workspace<false>,
+     &half_of_workspace<true>, 1, true},
+    {"counter_never_set", "initcheck", "counts in an element that nothing has set", &counter_never_set<false>,
+     &counter_never_set<true>, 1, true},
 };
 
 }  // namespace

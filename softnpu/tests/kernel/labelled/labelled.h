@@ -19,6 +19,7 @@ struct Row {
   Kernel buggy;
   Kernel fixed;
   uint32_t blocks = 1;
+  bool is_y_unwritten = false;  // y is a tensor that nothing has written
 };
 
 // One table for each check.

@@ -56,6 +56,8 @@ class Tensors {
     for (void* memory : memory_) (void)aclrtFree(memory);
   }
 
+  // The memory of y becomes a new tensor.
+  void renew_y() const { softnpuBlockAllocated(memory_[1], bytes(), nullptr); }
   GM_ADDR operator[](int i) const { return kernel_address(memory_[i]); }
   // FNV-1a of z.
   uint64_t hash() const {
@@ -79,6 +81,7 @@ struct Arguments {
 };
 
 aclError run(const labelled::Row& row, bool is_fixed, const Tensors& tensors) {
+  if (row.is_y_unwritten) tensors.renew_y();
   softnpuKernel kernel{};
   kernel.name = row.name;
   kernel.run = [](const void* arguments) {
