@@ -1,8 +1,8 @@
 """./dev bench [--cpu-time] [--runs N] [--write FILE] [suite ...]: npu against CPU eager in one process.
 
 Without a suite: all of them but ``collectives``, ``peers``, ``instructions``, ``compile``, ``sizes``,
-``kernel-checks`` and ``report``. ``--runs 3`` measures three times and keeps each row's slowest ratio; ``--write`` gives
-JSON, or Markdown where the file's name ends with .md. ``./dev bench compare A.json B.json`` holds two builds against
+``kernel-checks``, ``timeline`` and ``report``. ``--runs 3`` measures three times and keeps each row's slowest ratio;
+``--write`` gives JSON, or Markdown where the file's name ends with .md. ``./dev bench compare A.json B.json`` holds two builds against
 each other.
 """
 
@@ -305,6 +305,13 @@ def kernel_checks() -> list[Measured]:
     return measure()
 
 
+def timeline() -> list[Measured]:
+    """How the timeline's model orders pairs of Ascend C kernels."""
+    from timeline import measure
+
+    return measure()
+
+
 def report() -> list[Measured]:
     """What torch-npu report says of programs with planted faults, and what its changes save."""
     from reports import measure
@@ -337,6 +344,7 @@ BY_NAME = (
     "compile",
     "sizes",
     "kernel-checks",
+    "timeline",
     "model-sizes",
     "report",
 )
@@ -366,6 +374,7 @@ SUITES: dict[str, Callable[[], list[Measured]]] = {
     "kernels": kernels,
     "report": report,
     "kernel-checks": kernel_checks,
+    "timeline": timeline,
 }
 
 

@@ -36,6 +36,7 @@ SUITES = {
     "kernels": "kernels in Ascend C against operators of libopapi",
     "report": "torch-npu report on programs with a planted fault each; by name only",
     "kernel-checks": "what checked mode finds in the labelled kernels, and its time; by name only",
+    "timeline": "how the model of an NPU orders pairs of kernels, in place of times; by name only",
 }
 COMPARE = "compare"
 GATE = "gate"

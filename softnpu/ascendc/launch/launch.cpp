@@ -122,7 +122,7 @@ bool Launch::run(uint32_t block) {
 
 void Launch::end() {
   if (checks_ != nullptr) {
-    std::string found = checks_->finish();
+    std::string found = checks_->finish(!failure_.empty());
     if (!found.empty()) failure_ = std::move(found);  // what else failed may follow from it
   }
   has_ended_.store(true, std::memory_order_release);

@@ -8,9 +8,10 @@
 
 namespace softnpu::kernel::check {
 
-Core::Core(const Block& block, const Settings& settings, LaunchMemory* memory)
+Core::Core(const Block& block, const Settings& settings, LaunchMemory* memory, timeline::BlockTrace* trace)
     : block_(block),
       settings_(settings),
+      trace_(trace),
       buffers_(&block),
       global_(memory),
       order_{this, {}},
@@ -47,6 +48,7 @@ void Core::issue(const Instruction& instruction) {
   is_fault |= !check_bounds(&touched_.reads(), false, site);
   is_fault |= !check_bounds(&touched_.writes(), true, site);
 
+  if (trace_ != nullptr) trace_->work(instruction, &touched_, block_);
   const uint32_t number = sites_.number_of(site);
   Clock& scalar = order_.clocks[static_cast<int>(Pipe::kS)];
   const Work work{number, scalar.of(Pipe::kS), touched_.is_atomic(), touched_.reads(), touched_.writes()};
@@ -71,17 +73,40 @@ void Core::scalar_access(const Memory& memory, uint64_t bytes, bool writes, cons
     if (!has_memory && global_.valid_bytes(range.address, bytes) < bytes)
       throw Fault("the scalar unit accesses memory that is not there");
   }
+  if (trace_ != nullptr) trace_->scalar_access(range.address, bytes, writes, site, block_);
   judge(Pipe::kS, {sites_.number_of(site), 0, false, touched_.reads(), touched_.writes()});
 }
 
 void Core::judge(Pipe pipe, const Work& work) {
   const Accessor who{pipe, work.site, &order_.clocks[static_cast<int>(pipe)], work.scalar_epoch};
-  judge(Access::kRead, work.reads, who);
-  judge(Access::kWrite, work.writes, who);
+  if (settings_.has[static_cast<int>(Check::kInitcheck)] || settings_.has[static_cast<int>(Check::kRacecheck)]) {
+    judge(Access::kRead, work.reads, who);
+    judge(Access::kWrite, work.writes, who);
+  }
+  if (settings_.has[static_cast<int>(Check::kInitcheck)]) {
+    check_written(work.reads, sites_[work.site]);
+    for (const Range& range : work.writes) {
+      if (!buffers_.memory_of(range.address)) global_.write(range.address, range.bytes);
+    }
+  }
   if (!settings_.has[static_cast<int>(Check::kBlockcheck)] || block_.count == 1) return;
   // An atomic copy reads what it writes.
   if (!work.is_atomic) note_global(GlobalAccess::kRead, work.reads, work.site);
   note_global(work.is_atomic ? GlobalAccess::kCombine : GlobalAccess::kWrite, work.writes, work.site);
+}
+
+void Core::check_written(const std::vector<Range>& reads, const Site& site) {
+  for (const Range& range : reads) {
+    if (buffers_.memory_of(range.address)) continue;
+    const uint64_t first = global_.first_unwritten(range.address, range.bytes);
+    if (first == 0) continue;
+    Report* report = add(Check::kInitcheck, site, {});
+    if (report == nullptr) continue;
+    report->what = std::string(site.name) + " reads bytes of global memory that nothing has written";
+    report->details = {"reads: " + std::to_string(range.bytes) + " bytes at " + buffers_.location(range.address) +
+                           ", first at " + buffers_.location(first),
+                       "in " + global_.text(first)};
+  }
 }
 
 void Core::note_global(GlobalAccess access, const std::vector<Range>& ranges, uint32_t site) {

@@ -18,13 +18,14 @@
 #include "ascendc/sanitizer/shadow.h"
 #include "ascendc/sanitizer/sites.h"
 #include "ascendc/sanitizer/touched.h"
+#include "ascendc/timeline/block_trace.h"
 
 namespace softnpu::kernel::check {
 
 class Core {
  public:
-  // `memory`: the launch's; outlives this.
-  Core(const Block& block, const Settings& settings, LaunchMemory* memory);
+  // `memory`: the launch's; outlives this, as `trace` does, which is null where no timeline is asked for.
+  Core(const Block& block, const Settings& settings, LaunchMemory* memory, timeline::BlockTrace* trace);
 
   void issue(const Instruction& instruction);
   void scalar_access(const Memory& memory, uint64_t bytes, bool writes, const std::source_location& where);
@@ -41,6 +42,10 @@ class Core {
 
   // At the program's end: what is queued is done, flags and tensors are counted.
   void finish();
+  // The block meets others: in SyncAll, or by a signal.
+  void broadcast_and_promote(timeline::Step::Kind kind, uint64_t signal = 0) {
+    if (trace_ != nullptr) trace_->broadcast_and_promote(kind, signal);
+  }
   std::vector<Report>& reports() { return reports_; }
   // With SOFTNPU_KERNEL_DROP=list: the lines that order pipes.
   const std::set<std::string>& ordering_lines() const { return ordering_lines_; }
@@ -64,6 +69,7 @@ class Core {
   };
 
   void judge(Pipe pipe, const Work& work);
+  void check_written(const std::vector<Range>& reads, const Site& site);
   void note_global(GlobalAccess access, const std::vector<Range>& ranges, uint32_t site);
   void judge(Access access, const std::vector<Range>& ranges, const Accessor& who);
   void report_finding(const Finding& finding, const Range& range, Access access, const Accessor& who);
@@ -84,6 +90,7 @@ class Core {
 
   const Block& block_;
   const Settings& settings_;
+  timeline::BlockTrace* const trace_;
   LocalBuffers buffers_;
   GlobalMemory global_;
   Shadow shadow_;

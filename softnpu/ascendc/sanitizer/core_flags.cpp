@@ -42,6 +42,7 @@ void Core::set_flag(const Flag& flag, const std::source_location& where) {
       report->details = {"set before at " + line_of(calls.last_set)};
     }
   }
+  if (trace_ != nullptr) trace_->flag(timeline::Step::Kind::kSet, flag);
   ++calls.sets;
   calls.last_set = where;
   pipes_.push_set(flag, where);
@@ -57,6 +58,7 @@ void Core::wait_flag(const Flag& flag, const std::source_location& where) {
     calls.are_dropped.pop_front();
     if (is_dropped) return;
   }
+  if (trace_ != nullptr) trace_->flag(timeline::Step::Kind::kWait, flag);
   ++calls.waits;
   if (flag.to == Pipe::kS) {
     if (!pipes_.try_wait(flag)) stop_for_deadlock(&flag, where);
@@ -71,6 +73,7 @@ void Core::barrier(int pipe, const std::source_location& where) {
   if (pipe != kAllPipes) return;  // a pipe works in order
   if (!settings_.drop.empty() && drops(where)) return;
   if (pipes_.pending() > 0) stop_for_deadlock(nullptr, where);
+  broadcast_and_promote(timeline::Step::Kind::kBarrier);
   Clock all;
   for (const Clock& clock : order_.clocks) all.join(clock);
   for (int i = 0; i < kPipes; ++i) {

@@ -23,9 +23,11 @@ Core& core(const std::source_location& where) {
 
 }  // namespace
 
-std::string CheckedLaunch::finish() {
+std::string CheckedLaunch::finish(bool has_failed) {
   reports.add(races.finish());
-  return reports.finish();
+  std::string first = reports.finish();
+  if (timeline != nullptr) timeline->finish(kernel, launched, first.empty() && !has_failed);
+  return first;
 }
 
 std::unique_ptr<CheckedLaunch> begin_launch(const softnpuKernel& kernel, uint32_t blocks, const void* arguments,
@@ -40,11 +42,13 @@ std::unique_ptr<CheckedLaunch> begin_launch(const softnpuKernel& kernel, uint32_
     const std::string line = std::string(kernel.file) + ":" + std::to_string(kernel.line);
     site += site.empty() ? line : " (" + line + ")";
   }
-  return std::make_unique<CheckedLaunch>(std::move(site), kernel.name, blocks, arguments, bytes);
+  return std::make_unique<CheckedLaunch>(site, kernel.name, blocks, arguments, bytes);
 }
 
 void run_checked(const softnpuKernel& kernel, const Block& block, const void* arguments, CheckedLaunch* launch) {
-  const auto core = std::make_unique<Core>(block, settings(), &launch->memory);
+  timeline::BlockTrace* const trace =
+      launch->timeline == nullptr ? nullptr : launch->timeline->begin_block(block.index);
+  const auto core = std::make_unique<Core>(block, settings(), &launch->memory, trace);
   current = core.get();
   current_launch = launch;
   std::exception_ptr failure;
@@ -63,7 +67,7 @@ void run_checked(const softnpuKernel& kernel, const Block& block, const void* ar
   if (failure) std::rethrow_exception(failure);
 }
 
-const char* settings_error() { return settings().error.empty() ? nullptr : settings().error.c_str(); }
+const char* settings_error() { return settings().error.empty() ? timeline::error() : settings().error.c_str(); }
 
 void abandon(CheckedLaunch* launch) {
   if (current == nullptr) return;
@@ -72,13 +76,19 @@ void abandon(CheckedLaunch* launch) {
 }
 
 void before_sync_all() {
-  if (current != nullptr) current_launch->races.sync_all(current->block(), current->take_accesses());
+  if (current == nullptr) return;
+  current->broadcast_and_promote(timeline::Step::Kind::kSyncAll);
+  current_launch->races.sync_all(current->block(), current->take_accesses());
 }
 void before_signal(uint32_t block, uint32_t event) {
-  if (current != nullptr) current_launch->races.set(current->block(), {block, event}, current->take_accesses());
+  if (current == nullptr) return;
+  current->broadcast_and_promote(timeline::Step::Kind::kGiveSignal, uint64_t{block} << 32 | event);
+  current_launch->races.set(current->block(), {block, event}, current->take_accesses());
 }
 void behind_signal(uint32_t block, uint32_t event) {
-  if (current != nullptr) current_launch->races.wait(current->block(), {block, event}, current->take_accesses());
+  if (current == nullptr) return;
+  current->broadcast_and_promote(timeline::Step::Kind::kTakeSignal, uint64_t{block} << 32 | event);
+  current_launch->races.wait(current->block(), {block, event}, current->take_accesses());
 }
 
 void refuse(Check check, const char* sentence, const std::source_location& where) {

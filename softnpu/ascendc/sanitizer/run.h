@@ -9,6 +9,7 @@
 #include "ascendc/sanitizer/block_races.h"
 #include "ascendc/sanitizer/launch_memory.h"
 #include "ascendc/sanitizer/report.h"
+#include "ascendc/timeline/launch_timeline.h"
 #include "softnpu_kernel/core.h"
 #include "softnpu_kernel/launch.h"
 
@@ -16,14 +17,22 @@ namespace softnpu::kernel::check {
 
 // What all blocks of a launch share.
 struct CheckedLaunch {
-  CheckedLaunch(std::string site, const char* kernel, uint32_t blocks, const void* arguments, size_t bytes)
-      : reports(std::move(site)), memory(arguments, bytes), races(blocks, kernel, &memory) {}
-  // After the last block: prints what was found; returns the first report, or nothing.
-  std::string finish();
+  CheckedLaunch(const std::string& site, const char* name, uint32_t blocks, const void* arguments, size_t bytes)
+      : kernel(name),
+        launched(site),
+        reports(site),
+        memory(arguments, bytes),
+        races(blocks, name, &memory),
+        timeline(timeline::LaunchTimeline::begin(blocks)) {}
+  // After the last block, some of which `has_failed`: prints what was found; returns the first report, or nothing.
+  std::string finish(bool has_failed);
 
+  const std::string kernel;
+  const std::string launched;
   LaunchReports reports;
   LaunchMemory memory;
   BlockRaces races;
+  const std::unique_ptr<timeline::LaunchTimeline> timeline;  // null: none is asked for
 };
 
 // For a launch of `blocks` blocks of `kernel` by the calling thread; null where kernels are not checked. `arguments`

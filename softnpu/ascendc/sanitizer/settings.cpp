@@ -66,7 +66,12 @@ Settings parse_settings(environment::Get get) {
   result.drop = environment::text("SOFTNPU_KERNEL_DROP", get);
   if (!result.drop.empty() && !has_some && result.error.empty())
     result.error = "SOFTNPU_KERNEL_DROP is set, but kernels are not checked: set SOFTNPU_KERNEL_CHECK=1, too";
-  result.is_on = has_some || !result.error.empty();
+  result.timeline = environment::text("SOFTNPU_KERNEL_TIMELINE", get);
+  result.figures = environment::text("SOFTNPU_KERNEL_FIGURES", get);
+  if (!result.figures.empty() && result.timeline.empty() && result.error.empty())
+    result.error = "SOFTNPU_KERNEL_FIGURES is set, but no timeline is asked for: set SOFTNPU_KERNEL_TIMELINE, too";
+  if (!has_some) result.schedule = Schedule::kEager;
+  result.is_on = has_some || !result.timeline.empty() || !result.error.empty();
   return result;
 }
 
