@@ -68,7 +68,10 @@ def main(arguments: list[str]) -> int:
         print(error, file=sys.stderr)
         return 1
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text(f"// From {options.table.name}.\n{result}")
+    text = f"// From {options.table.name}.\n{result}"
+    # Who includes it need not be compiled again for another column.
+    if not options.output.exists() or options.output.read_text() != text:
+        options.output.write_text(text)
     return 0
 
 

@@ -2,6 +2,7 @@
 
 import os
 import pwd
+import subprocess
 
 import pytest
 from dev import setup
@@ -54,3 +55,16 @@ def test_environment_of_another_user_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(DevError, match=r"\.venv is \w+'s: sudo rm -r '.*', then \./dev setup"):
         setup.make_venv()
+
+
+def test_the_command_ascendc_of_the_checkout(tmp_path, monkeypatch):
+    monkeypatch.setattr(setup, "VENV", tmp_path)
+    (tmp_path / "bin").mkdir()
+    setup.write_ascendc()
+    script = tmp_path / "bin" / "ascendc"
+    written = script.stat().st_mtime_ns
+    done = subprocess.run([script, "new"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("ascendc: ascendc new NAME: one name")
+    setup.write_ascendc()
+    assert script.stat().st_mtime_ns == written

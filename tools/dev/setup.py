@@ -3,6 +3,7 @@
 import hashlib
 import os
 import pwd
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -70,6 +71,15 @@ def _install_programs() -> None:
         run([PYTHON, "-m", "pip", "install", "--quiet", *wheels])
 
 
+def write_ascendc() -> None:
+    """The command `ascendc` of this checkout, as `pip install` gives it for a wheel."""
+    script = VENV / "bin" / "ascendc"
+    text = f'#!/bin/sh\nexec {shlex.quote(str(PYTHON))} {shlex.quote(str(ROOT / "torch_npu" / "ascendc"))} "$@"\n'
+    if not script.exists() or script.read_text() != text:
+        script.write_text(text)
+        script.chmod(0o755)
+
+
 def _python_packages() -> None:
     make_venv()
     install_torch()
@@ -77,6 +87,7 @@ def _python_packages() -> None:
     # Their metadata require packages that this project must not install (torchvision, a CUDA torch).
     _install_requirements(MODELS, "--no-deps")
     _install_programs()
+    write_ascendc()
 
 
 def ensure() -> None:

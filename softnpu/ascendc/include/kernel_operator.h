@@ -25,4 +25,5 @@
 #include "ascendc/vector_reduce.h"
 #include "ascendc/vector_scalar.h"
 #include "ascendc/vector_select.h"
+#include "ascendc/vector_sort.h"
 #include "ascendc/vector_unary.h"

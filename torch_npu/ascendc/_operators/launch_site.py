@@ -51,8 +51,8 @@ def report_allocation_sites() -> None:
 
 
 def report_launch_sites() -> None:
-    """Tells the library of kernels where Python launches them, if this process checks its kernels."""
-    if not checks_kernels():
+    """Tells the library of kernels where Python launches them, if it checks kernels or writes their timeline."""
+    if not checks_kernels() and not environment.text("SOFTNPU_KERNEL_TIMELINE"):
         return
     library = ctypes.CDLL(str(installation().libraries / "libsoftnpu_kernel.so"))
     library.softnpuKernelSetLaunchSite(_say)
