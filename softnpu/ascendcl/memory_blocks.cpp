@@ -7,6 +7,7 @@
 
 #include "ascendcl/api.h"
 #include "runtime/memory/memory_blocks.h"
+#include "softnpu/written_memory.h"
 
 using softnpu::guarded;
 using softnpu::MemoryBlock;
@@ -57,5 +58,24 @@ int32_t softnpuFindBlock(const softnpuBlocks* blocks, const void* address, softn
     if (next != list.end() && next->begin < begin + allocation.size) give(*next, behind);
     if (next != list.begin() && std::prev(next)->begin >= begin) give(*std::prev(next), before);
     return before->address != nullptr || behind->address != nullptr ? 1 : 0;
+  });
+}
+
+void softnpuKernelWrote(const void* address, size_t bytes) {
+  guarded([&] { MemoryBlocks::get().written(address, bytes); });
+}
+
+const void* softnpuFirstUnwritten(const softnpuBlocks* blocks, const void* address, size_t bytes,
+                                  const void** writtenUntil) {
+  return guarded(static_cast<const void*>(nullptr), [&]() -> const void* {
+    if (writtenUntil == nullptr) return nullptr;
+    const auto begin = reinterpret_cast<uint64_t>(address);
+    *writtenUntil = reinterpret_cast<const void*>(begin + bytes);
+    softnpu::Device* device = softnpu::Process::get().device_of(address);
+    if (blocks == nullptr || device == nullptr) return nullptr;
+    if (device->write_epochs().epoch(address, bytes) == softnpu::WriteEpochs::kUnknown) return nullptr;
+    const auto [until, first] = MemoryBlocks::get().find_unwritten(*blocks->list, begin, begin + bytes);
+    *writtenUntil = reinterpret_cast<const void*>(until);
+    return reinterpret_cast<const void*>(first);
   });
 }

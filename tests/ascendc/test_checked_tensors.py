@@ -57,6 +57,11 @@ def behind_by_a_part():
     tiles(x, y, 1024)
     return x, other
 
+def never_written():
+    x, y = torch.empty(2048, device="npu"), ones(2048)
+    x[:1024] = 1
+    tiles(x, y, 2048)
+
 def behind_by_tiles():
     x = ones(1024)
     other = ones(1024)  # the neighbour
@@ -114,10 +119,17 @@ def legal_last_unit():
 
 def legal_resized():
     x, y = ones(8), ones(4096)
-    x.resize_(4096)
+    x.resize_(4096).fill_(1)
     tiles(x, y, 4096)
     y.untyped_storage().resize_(32768)
     tiles(x, y, 4096)
+
+def legal_memory_that_is_used_again():
+    y = ones(1024)
+    for _ in range(200):
+        x = torch.empty(1024, device="npu").fill_(1)
+        tiles(x, y, 1024)
+        del x
 
 def legal_pool():
     pool = torch.npu.MemPool()
@@ -146,7 +158,14 @@ for name in sys.argv[1:]:
     kept = None
 """
 GENERATED = '    return torch.ones(count, device="npu")'
-WRONG = ["behind_by_a_part", "behind_by_tiles", "written_behind", "freed", "behind_a_view"]
+WRONG = [
+    "never_written",
+    "behind_by_a_part",
+    "behind_by_tiles",
+    "written_behind",
+    "freed",
+    "behind_a_view",
+]
 LEGAL = [
     line.removeprefix("def ").removesuffix("():")
     for line in PROGRAM.splitlines()
@@ -238,6 +257,13 @@ def test_a_view_ends_with_its_storage(cases):
     assert text.count("memcheck:") == 1
     assert "DataCopy reads 32 bytes behind the end of a tensor of 4096 bytes at 0x" in text
     assert "it begins at byte 3104 of a tensor of 4096 bytes at 0x" in text
+    assert "ERROR" in text
+
+
+def test_a_read_of_what_nothing_has_written_is_reported(cases):
+    text = cases["never_written"]
+    assert "initcheck: DataCopy reads bytes of global memory that nothing has written" in text
+    assert "in byte 4096 of a tensor of 8192 bytes at 0x" in text
     assert "ERROR" in text
 
 

@@ -77,7 +77,7 @@ uint64_t GlobalMemory::first_unwritten(uint64_t address, uint64_t bytes) {
   }
   const uint64_t own = launch_->device_address(address);
   const void* until = nullptr;
-  const void* first = softnpuFirstUnwritten(reinterpret_cast<const void*>(own), bytes, &until);
+  const void* first = launch_->first_unwritten(own, bytes, &until);
   const uint64_t written = reinterpret_cast<uint64_t>(until) - own;
   if (written >= bytes) written_[next_written_++ % written_.size()] = {address, address + written};
   return first == nullptr ? 0 : address + (reinterpret_cast<uint64_t>(first) - own);

@@ -5,6 +5,7 @@
 
 #include "acl/acl.h"
 #include "softnpu/softnpu.h"
+#include "softnpu/written_memory.h"
 
 namespace softnpu::kernel::check {
 namespace {
@@ -70,6 +71,10 @@ uint64_t LaunchMemory::valid_bytes(uint64_t address, uint64_t most) {
 
 bool LaunchMemory::find(uint64_t address, softnpuBlock* before, softnpuBlock* behind) const {
   return blocks_ != nullptr && softnpuFindBlock(blocks_.get(), reinterpret_cast<void*>(address), before, behind) != 0;
+}
+
+const void* LaunchMemory::first_unwritten(uint64_t address, uint64_t bytes, const void** written_until) const {
+  return softnpuFirstUnwritten(blocks_.get(), reinterpret_cast<const void*>(address), bytes, written_until);
 }
 
 bool LaunchMemory::is_given(const softnpuBlock& block) {

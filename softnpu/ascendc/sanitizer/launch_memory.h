@@ -28,6 +28,9 @@ class LaunchMemory {
   // See softnpuFindBlock.
   bool find(uint64_t address, softnpuBlock* before, softnpuBlock* behind) const;
 
+  // See softnpuFirstUnwritten.
+  const void* first_unwritten(uint64_t address, uint64_t bytes, const void** written_until) const;
+
   // Whether the kernel can know of the live block: an argument points into it, or a word of memory that an argument
   // points to does, or a word of that. Any thread.
   bool is_given(const softnpuBlock& block);

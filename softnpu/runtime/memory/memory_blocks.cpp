@@ -16,6 +16,13 @@ MemoryBlocks::List::iterator first_behind(MemoryBlocks::List* list, uint64_t add
                               [address](const MemoryBlock& block) { return block.end() <= address; });
 }
 
+// The live block that has the byte; null where none has.
+const MemoryBlock* live_block(const MemoryBlocks::List& list, uint64_t address) {
+  const auto found = std::partition_point(list.begin(), list.end(),
+                                          [address](const MemoryBlock& block) { return block.end() <= address; });
+  return found == list.end() || found->begin > address || !found->is_live ? nullptr : &*found;
+}
+
 }  // namespace
 
 MemoryBlocks& MemoryBlocks::get() {
@@ -33,7 +40,7 @@ void MemoryBlocks::allocated(const void* address, size_t bytes, const char* labe
   if (is_lost_) return;
   try {
     List& list = changeable();
-    MemoryBlock block{begin, bytes, nullptr, true};
+    MemoryBlock block{begin, bytes, nullptr, true, ++handed_out_};
     if (label != nullptr) block.label = labels_.emplace(label).first->c_str();
     const auto first = first_behind(&list, begin);
     const auto last = std::find_if(first, list.end(), [&](const MemoryBlock& b) { return b.begin >= block.end(); });
@@ -75,11 +82,14 @@ void MemoryBlocks::note_written(const void* address, size_t bytes) noexcept {
   }
 }
 
-std::pair<uint64_t, uint64_t> MemoryBlocks::find_unwritten(uint64_t begin, uint64_t end) noexcept {
+std::pair<uint64_t, uint64_t> MemoryBlocks::find_unwritten(const List& snapshot, uint64_t begin,
+                                                           uint64_t end) noexcept {
+  const MemoryBlock* known = live_block(snapshot, begin);
   std::lock_guard lock(mutex_);
-  if (list_ == nullptr) return {end, 0};
-  const auto found = first_behind(list_.get(), begin);
-  if (found == list_->end() || found->begin > begin || !found->is_live) return {end, 0};
+  if (known == nullptr || list_ == nullptr) return {end, 0};
+  const MemoryBlock* found = live_block(*list_, begin);
+  // The program may have freed the block since, and have another one there.
+  if (found == nullptr || found->number != known->number) return {end, 0};
   const uint64_t until = written_.written_until(begin);
   return {until, until < std::min(end, found->end()) ? until : 0};
 }

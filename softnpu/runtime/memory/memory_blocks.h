@@ -20,6 +20,7 @@ struct MemoryBlock {
   uint64_t bytes;     // as asked for
   const char* label;  // or null; never freed
   bool is_live;       // false: taken back, and no other block is there since
+  uint64_t number;    // of all blocks that were handed out
 
   uint64_t end() const { return begin + bytes; }
 };
@@ -46,9 +47,9 @@ class MemoryBlocks {
     if (is_on_) [[unlikely]]
       note_written(address, bytes);
   }
-  // Of [begin, end), as far as it is in one live block: the end of what is written from its begin on, and the first
-  // byte that is not, or 0. What is in no block counts as written.
-  std::pair<uint64_t, uint64_t> find_unwritten(uint64_t begin, uint64_t end) noexcept;
+  // Of [begin, end), as far as it is in one block that was live in `snapshot` and is now: the end of what is written
+  // from its begin on, and the first byte that is not, or 0. What is in no such block counts as written.
+  std::pair<uint64_t, uint64_t> find_unwritten(const List& snapshot, uint64_t begin, uint64_t end) noexcept;
   // The blocks of this moment; null where there are none.
   std::shared_ptr<const List> snapshot() noexcept;
 
@@ -69,6 +70,7 @@ class MemoryBlocks {
   bool is_lost_ = false;
   bool is_shared_ = false;  // with a snapshot
   std::shared_ptr<List> list_;
+  uint64_t handed_out_ = 0;
   WrittenMemory written_;  // since the blocks were handed out
   std::set<std::string, std::less<>> labels_;
 };

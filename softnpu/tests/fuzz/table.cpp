@@ -195,7 +195,9 @@ constexpr Row kTable[] = {
     {"softnpuFirstUnwritten", 3,
      [](Draw& d) {
        const void* until = nullptr;
-       (void)softnpuFirstUnwritten(d.world.memory.draw(d.random), d.size(), &until);
+       softnpuBlocks* blocks = softnpuTakeBlocks();
+       (void)softnpuFirstUnwritten(blocks, d.world.memory.draw(d.random), d.size(), &until);
+       softnpuReleaseBlocks(blocks);
        return ACL_SUCCESS;
      }},
     {"softnpuOutputDead", 2,

@@ -182,33 +182,18 @@ std::string merges_until_one_is_empty(int queues) {
   return record<T>(Areas<T>::wrong(a.other, want), "MrgSort", "stops");
 }
 
-TEST_F(KernelSort, RepeatsOf32) {
-  in_kernel([] {
+void compare_all() {
+  KernelSort::in_kernel([] {
     EXPECT_EQ(sorts_each_32<float>(), "");
     EXPECT_EQ(sorts_each_32<half>(), "");
-  });
-}
-
-TEST_F(KernelSort, AllTogether) {
-  in_kernel([] {
     EXPECT_EQ((sorts<float, true>()), "");
     EXPECT_EQ((sorts<half, true>()), "");
     EXPECT_EQ((sorts<float, false>()), "");
     EXPECT_EQ((sorts<half, false>()), "");
-  });
-}
-
-TEST_F(KernelSort, ConcatAndExtract) {
-  in_kernel([] {
     EXPECT_EQ(concatenates<float>(), "");
     EXPECT_EQ(concatenates<half>(), "");
     EXPECT_EQ(extracts<float>(), "");
     EXPECT_EQ(extracts<half>(), "");
-  });
-}
-
-TEST_F(KernelSort, Queues) {
-  in_kernel([] {
     EXPECT_EQ(merges_with_repeats<float>(), "");
     EXPECT_EQ(merges_with_repeats<half>(), "");
     for (const int queues : {2, 3, 4}) {
@@ -217,6 +202,10 @@ TEST_F(KernelSort, Queues) {
     }
   });
 }
+
+const cells::Family kFamily(&compare_all);
+
+TEST_F(KernelSort, MatchesSortingByValueAndPlace) { kFamily.run(); }
 
 TEST_F(KernelSort, TooManyRepeatsAreAnError) {
   const auto kernel = [](const char&) {

@@ -117,7 +117,8 @@ void touch_sort(const Instruction& instruction, Touches* touches) {
   touches->write(sort.destination.address, count * kRecordBytes);
   if (sort.work.address == nullptr) return;
   touches->operand("tmp", sort.work);
-  touches->write(sort.work.address, count * kRecordBytes);
+  // How much of it the unit needs is not known.
+  touches->write(sort.work.address, std::min(sort.work.bytes, count * kRecordBytes));
 }
 
 void execute_merge(const Instruction& instruction) {
