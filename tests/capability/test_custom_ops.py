@@ -6,7 +6,12 @@ import torch.nn.functional as F
 from torch.autograd import gradcheck
 
 import torch_npu
-from tests.capability import composed_families, test_npu_composed_writes
+from tests.capability import (
+    composed_families,
+    test_atb,
+    test_npu_composed_states,
+    test_npu_composed_writes,
+)
 from torch_npu import accuracy
 from torch_npu.accuracy import Tolerance
 
@@ -431,9 +436,22 @@ CACHES = {
     "_npu_rotary_embedding",
     "npu_scatter_pa_kv_cache",
 }
-# Checked in test_npu_composed.py and test_npu_composed_writes.py.
-COMPOSED = test_npu_composed_writes.TESTED | {
-    name.split("-")[0] for name in composed_families.CASES
+# Checked in test_npu_composed.py, test_npu_composed_writes.py, test_npu_composed_states.py and test_atb.py.
+COMPOSED = (
+    test_npu_composed_writes.TESTED
+    | test_npu_composed_states.TESTED
+    | test_atb.TESTED
+    | {name.split("-")[0] for name in composed_families.CASES}
+)
+# Checked in tests/distributed/test_products.py.
+COLLECTIVE = {
+    "npu_all_gather_base_mm",
+    "npu_all_to_all_matmul",
+    "npu_alltoallv_gmm",
+    "npu_gmm_alltoallv",
+    "npu_matmul_all_to_all",
+    "npu_mm_all_reduce_base",
+    "npu_mm_reduce_scatter_base",
 }
 # Checked in tests/api/test_overflow.py; they have no gradients.
 FLOAT_STATUS = {"npu_alloc_float_status", "npu_clear_float_status", "npu_get_float_status"}
@@ -454,6 +472,7 @@ def implemented():
 def test_every_operator_is_checked():
     checked = {name.split("-")[0] for name in CASES} | set(REST)
     elsewhere = ATTENTION | QUANTIZATION | EXPERTS | INDEXING | CACHES | COMPOSED | FLOAT_STATUS
+    elsewhere |= COLLECTIVE
     assert checked | elsewhere == set(implemented())
 
 

@@ -7,7 +7,7 @@ import torch
 from dev.files import commit_count
 
 from tests.capability import composed_cases as plain
-from tests.capability import more_cases, product_cases
+from tests.capability import more_cases, product_cases, recurrent_cases, region_cases, sparse_cases
 from tests.capability import served_cases as served
 from tests.capability.test_npu_composed import cast, check, listed, operator
 
@@ -179,12 +179,93 @@ def mx(rng):
     )
 
 
+def lstm_data(rng):
+    steps, batch, inputs, hidden = (rng.randint(1, 5) for _ in range(4))
+    counts = torch.tensor(sorted((rng.randint(0, batch) for _ in range(steps)), reverse=True))
+    args = (
+        tensor(rng, steps, batch, inputs),
+        counts,
+        tensor(rng, inputs + hidden, 4 * hidden, low=-0.5, high=0.5),
+        tensor(rng, 4 * hidden),
+        torch.zeros(1),
+        tensor(rng, 1, batch, hidden),
+        tensor(rng, 1, batch, hidden),
+        *recurrent_cases.PLAIN,
+        True,
+        rng.random() < 0.5,
+    )
+    return recurrent_cases.lstm_data, args, {}
+
+
+def rotated_overlaps(rng):
+    batch, corners = rng.randint(1, 3), rng.random() < 0.5
+    sets = []
+    for _ in range(2):
+        n = rng.randint(1, 9)
+        parts = ((2, 0, 6), (2, 0.5, 5), (1, -180, 180))
+        boxes = torch.cat([tensor(rng, batch, n, k, low=a, high=b) for k, a, b in parts], -1)
+        sets.append(region_cases.by_corners(boxes) if corners else boxes)
+    return region_cases.rotated_overlaps, (*sets, corners), {}
+
+
+def ps_roi_pooling(rng):
+    images, group, channels, rois = (rng.randint(1, 3) for _ in range(4))
+    x = tensor(rng, images, channels * group * group, rng.randint(1, 9), rng.randint(1, 9))
+    corner = tensor(rng, 2, 2, rois, low=0, high=9).round()
+    sides = tensor(rng, 2, 2, rois, low=0, high=6).round()
+    image = ints(rng, 2 * rois, images + 1).double().reshape(2, 1, rois)
+    # Scales that are powers of two, so that no rounding decides which pixels a bin has.
+    scale = rng.choice([0.25, 0.5, 1.0])
+    if group == 3:
+        group, x = 2, x[:, : channels * 4]
+    rois = torch.cat((image, corner, corner + sides), 1)
+    return region_cases.ps_roi_pooling, (x, rois, scale, group, channels), {}
+
+
+def sparse_flash(rng):
+    batch, queries, heads, size = (rng.randint(1, 4) for _ in range(4))
+    keys, width = rng.randint(queries, 9), rng.randint(1, 9)
+    blocks = -(-keys // size)
+    index = torch.stack(
+        [torch.tensor(rng.sample(range(blocks), blocks)) for _ in range(batch * queries)]
+    )
+    index = index.int().reshape(batch, queries, 1, blocks)
+    args = (
+        tensor(rng, batch, queries, heads, width),
+        tensor(rng, batch, keys, 1, width),
+        tensor(rng, batch, keys, 1, width),
+        index,
+        0.5,
+    )
+    kwargs = {"sparse_block_size": size, "sparse_mode": rng.choice([0, 3])}
+    return sparse_cases.flash, args, kwargs | {"return_softmax_lse": True}
+
+
+def chunk_rule(rng):
+    lengths = [rng.randint(0, 4) for _ in range(rng.randint(1, 3))] + [1]
+    tokens, groups, heads = sum(lengths), rng.randint(1, 3), rng.randint(1, 3)
+    keys, width = rng.randint(1, 6), rng.randint(1, 6)
+    args = (
+        tensor(rng, tokens, heads, keys, low=-1, high=1),
+        tensor(rng, tokens, heads, keys, low=-0.5, high=0.5),
+        tensor(rng, tokens, heads * groups, width),
+    )
+    kwargs = {
+        "beta": tensor(rng, tokens, heads * groups, low=0, high=1),
+        "g": tensor(rng, tokens, heads * groups, low=-1, high=0),
+        "actual_seq_lengths": torch.tensor(lengths),
+    }
+    return sparse_cases.chunk_rule, args, kwargs
+
+
 KINDS = {
     "npu_confusion_transpose": transpose, "npu_pad": pad, "npu_indexing": indexing, "_npu_index_add": index_add,
     "npu_stride_add": stride_add, "npu_iou": iou, "npu_diou": diou, "npu_group_norm_silu": group_norm,
     "npu_transpose_batchmatmul": batched, "npu_add_rms_norm_quant": add_rms_norm_quant,
     "npu_swiglu_quant": swiglu_quant, "npu_dynamic_block_quant": block_quant, "npu_top_k_top_p": top_k_top_p,
-    "npu_mrope": mrope, "npu_dynamic_mx_quant": mx,
+    "npu_mrope": mrope, "npu_dynamic_mx_quant": mx, "npu_lstm_data": lstm_data,
+    "npu_rotated_overlaps": rotated_overlaps, "npu_ps_roi_pooling": ps_roi_pooling,
+    "npu_sparse_flash_attention": sparse_flash, "npu_chunk_gated_delta_rule": chunk_rule,
 }  # fmt: skip
 
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/acl.h"
 #include "core/bound_library.h"
 #include "core/stream.h"
 

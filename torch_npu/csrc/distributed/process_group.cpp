@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/device.h"
+#include "core/named_groups.h"
 #include "core/stream.h"
 
 namespace torch_npu {
@@ -191,7 +192,9 @@ std::string ProcessGroupHCCL::comm_name(c10::DeviceIndex device, bool connects) 
     std::lock_guard lock(mutex_);
     if (!communicators_.contains({device, kAll})) return "";
   }
-  return communicator(device)->name();
+  std::string name = communicator(device)->name();
+  name_group(name, *this);
+  return name;
 }
 
 int64_t ProcessGroupHCCL::comm_address(c10::DeviceIndex device) {

@@ -80,9 +80,9 @@ Tensor strided(const Tensor& self, at::IntArrayRef begin, at::IntArrayRef end, a
       continue;
     }
     TORCH_CHECK(strides[i] > 0, kName, ": stride ", strides[i], ": positive ones are taken");
-    const auto from = has_bit(masks.begin, i) ? std::optional<int64_t>() : std::optional(begin[i]);
-    const auto to = has_bit(masks.end, i) ? std::optional<int64_t>() : std::optional(end[i]);
-    part = part.slice(dim++, from, to, strides[i]);
+    const c10::SymInt from = has_bit(masks.begin, i) ? 0 : begin[i];
+    const c10::SymInt to = has_bit(masks.end, i) ? part.sym_size(dim) : c10::SymInt(end[i]);
+    part = part.slice_symint(dim++, from, to, strides[i]);
   }
   return apart_from(self, part);
 }

@@ -1,13 +1,11 @@
 // Operators that write caches of keys and values, query and key, or a result, and give nothing.
 
 #include <ATen/core/Tensor.h>
-#include <ATen/core/stack.h>
 #include <ATen/ops/_to_copy.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <aclnnop/aclnn_apply_rotary_pos_emb_v2.h>
 #include <aclnnop/aclnn_scatter_pa_kv_cache.h>
-#include <torch/csrc/autograd/VariableTypeUtils.h>
 #include <torch/library.h>
 
 #include <array>
@@ -16,6 +14,7 @@
 
 #include "aten/custom/infer_call.h"
 #include "aten/custom/inputs.h"
+#include "aten/custom/written_arguments.h"
 #include "core/aclnn.h"
 #include "core/device.h"
 #include "custom_kernels.h"
@@ -74,6 +73,19 @@ void _npu_reshape_and_cache(const Tensor& key, const Tensor& value, Tensor& key_
 
 void _npu_reshape_and_cache_siso(const Tensor& key, Tensor& key_cache, const Tensor& slot_indices) {
   write_cache("_npu_reshape_and_cache_siso", key, {}, key_cache, {}, slot_indices, "Norm");
+}
+
+Tensor& npu_scatter_pa_cache_value(const Tensor& key, const Tensor& slot_mapping, const OptionalTensor& compress_lens,
+                                   const OptionalTensor& compress_seq_offsets, const OptionalTensor& seq_lens,
+                                   Tensor& key_cache) {
+  for (const OptionalTensor* tensor : {&compress_lens, &compress_seq_offsets, &seq_lens}) {
+    TORCH_CHECK_NOT_IMPLEMENTED(
+        !tensor->has_value() || !(*tensor)->defined(),
+        "npu_scatter_pa_cache: compress_lens, compress_seq_offsets or seq_lens is given: None is "
+        "taken, compressed rows are not computed");
+  }
+  write_cache("npu_scatter_pa_cache", key, {}, key_cache, {}, slot_mapping, "Norm");
+  return key_cache;
 }
 
 // Lengths in a tensor of any device.
@@ -157,48 +169,15 @@ void _npu_rotary_embedding(const Tensor& positions, Tensor& query, Tensor& key, 
 // Of meta tensors there is nothing to write.
 void no_scatter(const Tensor&, const Tensor&, Tensor&, Tensor&, const Tensor&, const OptionalTensor&,
                 const OptionalTensor&, const OptionalTensor&, std::optional<c10::string_view>) {}
+Tensor& no_scatter_of_keys(const Tensor&, const Tensor&, const OptionalTensor&, const OptionalTensor&,
+                           const OptionalTensor&, Tensor& key_cache) {
+  return key_cache;
+}
 void no_cache(const Tensor&, const Tensor&, Tensor&, Tensor&, const Tensor&) {}
 void no_cache_siso(const Tensor&, Tensor&, const Tensor&) {}
 void no_attention(const Tensor&, const Tensor&, const Tensor&, int64_t, int64_t, double, const Tensor&, const Tensor&,
                   Tensor&, const OptionalTensor&) {}
 void no_rotation(const Tensor&, Tensor&, Tensor&, int64_t, const Tensor&, bool) {}
-
-// These operators have no derivative: an argument that asks for one is an error.
-void refuse_gradients(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
-  const auto& parameters = op.schema().arguments();
-  for (std::size_t i = 0; at::GradMode::is_enabled() && i < parameters.size(); ++i) {
-    const c10::IValue& value = torch::jit::peek(*stack, i, parameters.size());
-    TORCH_CHECK(!value.isTensor() || !value.toTensor().defined() || !value.toTensor().requires_grad(),
-                op.operator_name(), ": ", parameters[i].name(),
-                " requires a gradient, which is not computed: call it under torch.no_grad(), or detach the tensor");
-  }
-  at::AutoDispatchBelowAutograd guard;
-  op.redispatchBoxed(keys & c10::after_autograd_keyset, stack);
-}
-
-void derivatives(torch::Library& m, std::initializer_list<const char*> names) {
-  for (const char* name : names) m.impl(name, torch::CppFunction::makeFromBoxedFunction<&refuse_gradients>());
-}
-
-// Raises the version counters of the arguments that a call writes.
-void count_writes(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
-  const auto& parameters = op.schema().arguments();
-  std::vector<Tensor> written;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const c10::IValue& value = torch::jit::peek(*stack, i, parameters.size());
-    const auto* alias = parameters[i].alias_info();
-    if (alias != nullptr && alias->isWrite() && value.isTensor()) written.push_back(value.toTensor());
-  }
-  {
-    at::AutoDispatchBelowADInplaceOrView guard;
-    op.redispatchBoxed(keys & c10::after_ADInplaceOrView_keyset, stack);
-  }
-  for (const Tensor& tensor : written) torch::autograd::increment_version(tensor);
-}
-
-void counters(torch::Library& m, std::initializer_list<const char*> names) {
-  for (const char* name : names) m.impl(name, torch::CppFunction::makeFromBoxedFunction<&count_writes>());
-}
 
 // The functional operator's results, written to the caller's tensors.
 void npu_gather_pa_kv_cache(const Tensor& key_cache, const Tensor& value_cache, const Tensor& block_tables,
@@ -215,21 +194,24 @@ void npu_gather_pa_kv_cache(const Tensor& key_cache, const Tensor& value_cache, 
 void no_gather(const Tensor&, const Tensor&, const Tensor&, const Tensor&, Tensor&, Tensor&, const OptionalTensor&,
                bool) {}
 
-constexpr std::initializer_list<const char*> kScatter = {"npu_scatter_pa_kv_cache", "npu_gather_pa_kv_cache"};
+constexpr std::initializer_list<const char*> kScatter = {"npu_scatter_pa_kv_cache", "npu_gather_pa_kv_cache",
+                                                         "npu_scatter_pa_cache.value"};
 constexpr std::initializer_list<const char*> kAtb = {"_npu_reshape_and_cache", "_npu_reshape_and_cache_siso",
                                                      "_npu_paged_attention", "_npu_rotary_embedding"};
 
 TORCH_LIBRARY_IMPL(npu, PrivateUse1, m) {
   m.impl("npu_scatter_pa_kv_cache", &npu_scatter_pa_kv_cache);
   m.impl("npu_gather_pa_kv_cache", &npu_gather_pa_kv_cache);
+  m.impl("npu_scatter_pa_cache.value", &npu_scatter_pa_cache_value);
 }
 TORCH_LIBRARY_IMPL(npu, Meta, m) {
   m.impl("npu_scatter_pa_kv_cache", &no_scatter);
   m.impl("npu_gather_pa_kv_cache", &no_gather);
+  m.impl("npu_scatter_pa_cache.value", &no_scatter_of_keys);
 }
-TORCH_LIBRARY_IMPL(npu, AutogradPrivateUse1, m) { derivatives(m, kScatter); }
-TORCH_LIBRARY_IMPL(npu, AutogradMeta, m) { derivatives(m, kScatter); }
-TORCH_LIBRARY_IMPL(npu, ADInplaceOrView, m) { counters(m, kScatter); }
+TORCH_LIBRARY_IMPL(npu, AutogradPrivateUse1, m) { refuse_derivatives(m, kScatter); }
+TORCH_LIBRARY_IMPL(npu, AutogradMeta, m) { refuse_derivatives(m, kScatter); }
+TORCH_LIBRARY_IMPL(npu, ADInplaceOrView, m) { count_written(m, kScatter); }
 
 TORCH_LIBRARY_IMPL(atb, PrivateUse1, m) {
   m.impl("_npu_reshape_and_cache", &_npu_reshape_and_cache);
@@ -243,9 +225,9 @@ TORCH_LIBRARY_IMPL(atb, Meta, m) {
   m.impl("_npu_paged_attention", &no_attention);
   m.impl("_npu_rotary_embedding", &no_rotation);
 }
-TORCH_LIBRARY_IMPL(atb, AutogradPrivateUse1, m) { derivatives(m, kAtb); }
-TORCH_LIBRARY_IMPL(atb, AutogradMeta, m) { derivatives(m, kAtb); }
-TORCH_LIBRARY_IMPL(atb, ADInplaceOrView, m) { counters(m, kAtb); }
+TORCH_LIBRARY_IMPL(atb, AutogradPrivateUse1, m) { refuse_derivatives(m, kAtb); }
+TORCH_LIBRARY_IMPL(atb, AutogradMeta, m) { refuse_derivatives(m, kAtb); }
+TORCH_LIBRARY_IMPL(atb, ADInplaceOrView, m) { count_written(m, kAtb); }
 
 }  // namespace
 }  // namespace torch_npu::custom

@@ -1,0 +1,162 @@
+"""Products with collectives against the same computed by torch.distributed and by itself."""
+
+import pytest
+import torch
+import torch.distributed as dist
+
+import torch_npu
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
+
+
+def _name():
+    backend = dist.distributed_c10d._get_default_group()._get_backend(torch.device("npu"))
+    return backend.get_hccl_comm_name(dist.get_rank())
+
+
+def _drawn(rank, *size, low=-1.0, high=1.0):
+    generator = torch.Generator().manual_seed(100 * rank + sum(size))
+    return low + (high - low) * torch.rand(size, generator=generator)
+
+
+def _ints(rank, *size):
+    generator = torch.Generator().manual_seed(100 * rank + sum(size))
+    return torch.randint(-9, 10, size, generator=generator, dtype=torch.int8)
+
+
+def _near(got, expected, terms):
+    """Sums of ``terms`` products in float32 and one rounding of the result."""
+    eps = torch.finfo(got.dtype).eps
+    size = expected.abs().max()
+    accuracy.assert_close(got, expected, Tolerance(2 * eps, (4 * terms * 2**-23 + 2 * eps) * size))
+
+
+def _everyone(function):
+    return [function(rank) for rank in range(dist.get_world_size())]
+
+
+def all_gather_base_mm():
+    rank, ranks, name = dist.get_rank(), dist.get_world_size(), _name()
+    for dtype in (torch.float32, torch.float16, torch.bfloat16):
+        rows = torch.cat(_everyone(lambda r: _drawn(r, 3, 8))).to(dtype)
+        x2, bias = _drawn(rank, 8, 5, low=0).to(dtype), _drawn(rank, 5).to(dtype)
+        own = rows[3 * rank : 3 * rank + 3].npu()
+        y, gathered = torch_npu.npu_all_gather_base_mm(own, x2.npu(), name, ranks, bias=bias.npu())
+        assert torch.equal(gathered.cpu(), rows)
+        _near(y, rows.double() @ x2.double() + bias.double(), 9)
+        y, gathered = torch_npu.npu_all_gather_base_mm(
+            own, x2.npu(), name, ranks, gather_output=False
+        )
+        assert gathered.numel() == 0
+    rows, x2 = torch.cat(_everyone(lambda r: _ints(r, 3, 8))), _ints(rank, 8, 5)
+    scales, factors = _drawn(0, 3 * ranks, low=0.5), _drawn(rank, 5, low=0.5)
+    own = slice(3 * rank, 3 * rank + 3)
+    y, _ = torch_npu.npu_all_gather_base_mm(
+        rows[own].npu(), x2.npu(), name, ranks, x1_scale=scales[own, None].npu(), x2_scale=factors[None].npu(),
+        output_dtype=torch.float16,
+    )  # fmt: skip
+    _near(y, rows.double() @ x2.double() * scales[:, None].double() * factors.double(), 8)
+    packed = torch_npu.npu_trans_quant_param(factors.npu()[None])
+    y, _ = torch_npu.npu_all_gather_base_mm(rows[own].npu(), x2.npu(), name, ranks, x2_scale=packed)
+    assert y.dtype == torch.float16
+    with pytest.raises(RuntimeError, match=f"world_size is {ranks + 1} for a group of {ranks}"):
+        torch_npu.npu_all_gather_base_mm(rows[own].float().npu(), x2.float().npu(), name, ranks + 1)
+    with pytest.raises(ValueError, match="hcom is 'nobody', which names no hccl group"):
+        torch_npu.npu_all_gather_base_mm(rows[own].float().npu(), x2.float().npu(), "nobody", ranks)
+
+
+def mm_reduce_scatter_base():
+    rank, ranks, name = dist.get_rank(), dist.get_world_size(), _name()
+    for dtype in (torch.float32, torch.float16):
+        x1 = _everyone(lambda r: _drawn(r, 2 * ranks, 8))
+        x2 = _everyone(lambda r: _drawn(r, 8, 5, low=0))
+        x1, x2 = [t.to(dtype) for t in x1], [t.to(dtype) for t in x2]
+        y = torch_npu.npu_mm_reduce_scatter_base(x1[rank].npu(), x2[rank].npu(), name, ranks)
+        whole = sum(a.double() @ b.double() for a, b in zip(x1, x2, strict=True))
+        accuracy.assert_close(
+            y, whole[2 * rank : 2 * rank + 2], Tolerance(0, 4 * (ranks + 1) * torch.finfo(dtype).eps * whole.abs().max())
+        )  # fmt: skip
+        y = torch_npu.npu_mm_all_reduce_base(x1[rank].npu(), x2[rank].npu(), name)
+        accuracy.assert_close(
+            y, whole, Tolerance(0, 4 * (ranks + 1) * torch.finfo(dtype).eps * whole.abs().max())
+        )
+    x1, x2 = _everyone(lambda r: _ints(r, 2 * ranks, 8)), _everyone(lambda r: _ints(r, 8, 5))
+    factors = _drawn(0, 5, low=0.5)
+    y = torch_npu.npu_mm_reduce_scatter_base(
+        x1[rank].npu(),
+        x2[rank].npu(),
+        name,
+        ranks,
+        x2_scale=factors[None].npu(),
+        output_dtype=torch.float16,
+    )
+    whole = sum(a.double() @ b.double() for a, b in zip(x1, x2, strict=True)) * factors.double()
+    _near(y, whole[2 * rank : 2 * rank + 2], 8 * ranks)
+    scale, offset = _drawn(1, 5, low=0.5), _drawn(2, 5)
+    floats = _everyone(lambda r: _drawn(r, 3, 8))
+    y = torch_npu.npu_mm_all_reduce_base(
+        floats[rank].npu(), x2[0].npu(), name, antiquant_scale=scale.npu(), antiquant_offset=offset.npu(), bias=factors.npu()
+    )  # fmt: skip
+    weights = (x2[0].double() + offset.double()) * scale.double()
+    _near(y, sum(f.double() @ weights + factors.double() for f in floats), 9 * ranks)
+
+
+def experts_on_all_ranks():
+    """Tokens go to their experts and come back by the opposite call."""
+    rank, ranks, name, experts = dist.get_rank(), dist.get_world_size(), _name(), 2
+    # counts[a][r * experts + e]: how many rows rank a sends to expert e of rank r.
+    counts = _everyone(lambda r: [(3 * r + i) % 4 for i in range(ranks * experts)])
+    sent = counts[rank]
+    received = [counts[a][rank * experts + e] for a in range(ranks) for e in range(experts)]
+    x = _everyone(lambda r: _drawn(r, sum(counts[r]), 6))
+    weights = _everyone(lambda r: _drawn(r, experts, 6, 5, low=0))
+    shared = _drawn(rank, 4, 6), _drawn(rank, 7, 6)
+    y, of_shared, rows = torch_npu.npu_alltoallv_gmm(
+        x[rank].npu(), weights[rank].npu(), name, ranks, sent, received, mm_x=shared[0].npu(), mm_weight=shared[1].npu(),
+        trans_mm_weight=True, permute_out_flag=True,
+    )  # fmt: skip
+    by_expert, products = [], []
+    for e in range(experts):
+        for a in range(ranks):
+            begin = sum(counts[a][: rank * experts + e])
+            part = x[a][begin : begin + counts[a][rank * experts + e]]
+            by_expert.append(part)
+            products.append(part.double() @ weights[rank][e].double())
+    assert torch.equal(rows.cpu(), torch.cat(by_expert))
+    _near(y, torch.cat(products), 6)
+    _near(of_shared, shared[0].double() @ shared[1].double().T, 6)
+    back, nothing = torch_npu.npu_gmm_alltoallv(
+        rows,
+        weights[rank].transpose(1, 2).contiguous().npu(),
+        name,
+        ranks,
+        received,
+        sent,
+        trans_gmm_weight=True,
+    )
+    assert nothing.numel() == 0
+    expected, begin = [], 0
+    for r in range(ranks):
+        for e in range(experts):
+            n = sent[r * experts + e]
+            expected.append(x[rank][begin : begin + n].double() @ weights[r][e].double())
+            begin += n
+    _near(back, torch.cat(expected), 6)
+    with pytest.raises(RuntimeError, match="send_counts has a sum of"):
+        torch_npu.npu_alltoallv_gmm(
+            x[rank][1:].npu(), weights[rank].npu(), name, ranks, sent, received
+        )
+
+
+def all_to_all():
+    rank, ranks, name = dist.get_rank(), dist.get_world_size(), _name()
+    x1 = _everyone(lambda r: _drawn(r, 2 * ranks, 3))
+    x2, bias = _drawn(9, 3 * ranks, 4), _drawn(8, 4)
+    y, rows = torch_npu.npu_all_to_all_matmul(x1[rank].npu(), x2.npu(), name, ranks, bias.npu())
+    widened = torch.cat([x[2 * rank : 2 * rank + 2] for x in x1], 1)
+    assert torch.equal(rows.cpu(), widened)
+    _near(y, widened.double() @ x2.double() + bias.double(), 3 * ranks + 1)
+    narrow = _drawn(7, 3, 2 * ranks)
+    y = torch_npu.npu_matmul_all_to_all(x1[rank].npu(), narrow.npu(), name, ranks)
+    whole = torch.cat([x.double() @ narrow.double()[:, 2 * rank : 2 * rank + 2] for x in x1])
+    _near(y, whole, 3)
