@@ -53,11 +53,11 @@ def test_an_operator_without_a_kernel_names_itself(device):
 
 def test_the_error_names_what_computes_the_same():
     x = torch.ones(2, 2, device="npu", requires_grad=True)
-    with pytest.raises(NotImplementedError, match=r"computed by: torchvision\.ops\.deform_conv2d"):
-        torch_npu.npu_deformable_conv2d(x, x, x, None, [1, 1], [1], [0])
+    with pytest.raises(NotImplementedError, match=r"computed by: torch\.softmax"):
+        torch_npu.npu_attn_softmax_(x.detach())
     with pytest.raises(NotImplementedError, match="npu::npu_prefetch is not implemented"):
         torch_npu.npu_prefetch(x, None, 1)
-    assert "torchvision.ops.deform_conv2d" in torch_npu.npu_deformable_conv2d.__doc__
+    assert "torch.softmax" in torch_npu.npu_attn_softmax_.__doc__
 
 
 def test_a_library_registers_a_kernel_of_its_own():

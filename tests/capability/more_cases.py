@@ -47,6 +47,28 @@ def mx_both(x, dst_type=296, **_):
     return *mx(x, -1, dst_type), *mx(x, -2, dst_type)
 
 
+def mx_blocks(x, dst_type=296, **_):
+    """The greatest number of each block of 32 by 32 decides for all of them."""
+    dtype, exponent, most = ELEMENTS[dst_type]
+    rows, columns = x.shape[-2:]
+    down, across = -(-rows // 64), -(-columns // 64)
+    bits = torch.zeros(*x.shape[:-2], 2 * down, 2 * across, dtype=torch.uint8)
+    y = torch.zeros_like(x)
+    for i in range(2 * down):
+        for j in range(2 * across):
+            part = (..., slice(32 * i, 32 * i + 32), slice(32 * j, 32 * j + 32))
+            if x[part].numel():
+                top = x[part].abs().amax((-2, -1))
+                e = torch.where(top > 0, top.log2().floor() - exponent, -127.0).clamp(-127, 127)
+                bits[..., i, j] = (e + 127).to(torch.uint8)
+                y[part] = (x[part] / 2 ** e[..., None, None]).clamp(-most, most)
+    first = bits.repeat_interleave(32, -2)[..., :rows, :].unflatten(-1, (across, 2))
+    second = (
+        bits.repeat_interleave(32, -1)[..., :columns].unflatten(-2, (down, 2)).transpose(-2, -1)
+    )
+    return float4(y) if dtype is None else y.float().to(dtype), first, second
+
+
 MX = {
     f"npu_dynamic_mx_quant-{number}-{axis}": Case(
         mx, (values(3, 70, 6) * torch.logspace(-3, 3, 70).double()[:, None],), {"axis": axis, "dst_type": number}, **WIDENED
@@ -56,6 +78,8 @@ MX = {
 } | {
     "npu_dynamic_mx_quant-zeros": Case(mx, (torch.zeros(2, 64).double(),), {"dst_type": 24}, **WIDENED),
     "npu_dynamic_mx_quant-blocks": Case(mx, (values(2, 200),), {"dst_type": 23, "block_size": 64}, **WIDENED),
+    "npu_dynamic_block_mx_quant": Case(mx_blocks, (values(2, 40, 70),), {"dst_type": 24}, **WIDENED),
+    "npu_dynamic_block_mx_quant-float4": Case(mx_blocks, (values(70, 34),), **WIDENED),
     "npu_dynamic_mx_quant_with_dual_axis": Case(mx_both, (values(2, 40, 70),), {"dst_type": 24}, **WIDENED),
 }  # fmt: skip
 

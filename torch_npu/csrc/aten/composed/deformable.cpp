@@ -128,9 +128,10 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> npu_deformable_conv2dbk(const Tensor&
       .take("input", self, kMoved)
       .take("grad_output", grad_output, kMoved)
       .take("offset_out", offset_out, kMoved);
-  const auto alike = [](const Tensor& t) { return at::empty_symint(t.sym_sizes(), t.options()); };
+  const auto empty_as = [](const Tensor& t) { return at::empty_symint(t.sym_sizes(), t.options()); };
   if (self.is_meta()) {
-    return {alike(self), alike(weight), alike(offset), at::empty_symint({weight.sym_size(0)}, weight.options())};
+    return {empty_as(self), empty_as(weight), empty_as(offset),
+            at::empty_symint({weight.sym_size(0)}, weight.options())};
   }
   const Tensor x = as_result(self), w = weight.to(x.scalar_type()), grad = grad_output.to(x.scalar_type());
   const int64_t filters = weight.size(0);

@@ -146,16 +146,16 @@ npu_multi_head_attention_backward(const Tensor& query, const Tensor& key, const 
       .take("dropout_mask", dropout_mask, dtypes({at::kByte}));
   heads.check(query, key, value);
   const c10::SymInt columns = heads.columns();
-  const auto alike = [](const Tensor& t) { return at::empty_symint(t.sym_sizes(), t.options()); };
+  const auto empty_as = [](const Tensor& t) { return at::empty_symint(t.sym_sizes(), t.options()); };
   if (query.is_meta()) {
     const auto row = [&] { return at::empty_symint({columns}, query.options()); };
-    return {alike(query_weight),
-            alike(key_weight),
-            alike(value_weight),
-            alike(out_proj_weight),
-            alike(query),
-            alike(key),
-            alike(value),
+    return {empty_as(query_weight),
+            empty_as(key_weight),
+            empty_as(value_weight),
+            empty_as(out_proj_weight),
+            empty_as(query),
+            empty_as(key),
+            empty_as(value),
             row(),
             row(),
             row(),

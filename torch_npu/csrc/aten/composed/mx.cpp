@@ -45,13 +45,25 @@ Tensor as_float4(const Tensor& values) {
   return codes.slice(-1, 0, std::nullopt, 2) + codes.slice(-1, 1, std::nullopt, 2) * kSecond;
 }
 
+// What blocks share, by their maxima: exponents of two with the bias 127, and what values are multiplied by.
+struct Block {
+  Tensor bits, factors;
+};
+Block block_of(const Tensor& most, const Element& element) {
+  constexpr int64_t kBias = 127, kMaxBits = 254;
+  const Tensor exponents = std::get<1>(at::frexp(most)) - (1 + element.exponent);  // of floor(log2(most))
+  const Tensor bits = at::where(most > 0, exponents + kBias, 0).clamp(0, kMaxBits).to(at::kLong);
+  // Powers of two are exact in float64, their reciprocals are those of float32.
+  return {bits.to(at::kByte), at::exp2((kBias - bits).to(at::kDouble)).to(at::kFloat)};
+}
+
 struct Scaled {
   Tensor values, scales;
 };
 
 // Scales are exponents of two with the bias 127, in pairs: [..., ceil(blocks / 2), 2].
 Scaled scaled(const char* name, const Tensor& input, int64_t axis, const Element& element, int64_t block) {
-  constexpr int64_t kBias = 127, kMaxBits = 254, kPair = 2;
+  constexpr int64_t kPair = 2;
   const int64_t d = at::maybe_wrap_dim(axis, input.dim());
   TORCH_CHECK(element.type.has_value() || input.sym_size(-1) % 2 == 0, name, ": input is of size ", input.sym_sizes(),
               ": an even last dimension is taken for float4");
@@ -62,12 +74,8 @@ Scaled scaled(const char* name, const Tensor& input, int64_t axis, const Element
   blocks.back() = pairs * kPair;
   blocks.push_back(block);
   const Tensor padded = at::constant_pad_nd_symint(last, {0, pairs * kPair * block - count}, 0).reshape_symint(blocks);
-  const Tensor most = padded.abs().amax({-1});
-  const Tensor exponents = std::get<1>(at::frexp(most)) - (1 + element.exponent);  // of floor(log2(most))
-  const Tensor bits = at::where(most > 0, exponents + kBias, 0).clamp(0, kMaxBits).to(at::kLong);
-  // Powers of two are exact in float64, their reciprocals are those of float32.
-  const Tensor factors = at::exp2((kBias - bits).to(at::kDouble)).to(at::kFloat).unsqueeze(-1);
-  const Tensor fitted = (padded * factors).clamp(-element.most, element.most);
+  const Block own = block_of(padded.abs().amax({-1}), element);
+  const Tensor fitted = (padded * own.factors.unsqueeze(-1)).clamp(-element.most, element.most);
   std::vector<c10::SymInt> flat = last.sym_sizes().vec();
   flat.back() = pairs * kPair * block;
   const Tensor values = fitted.reshape_symint(flat).narrow_symint(-1, 0, count).movedim(-1, d).contiguous();
@@ -75,7 +83,7 @@ Scaled scaled(const char* name, const Tensor& input, int64_t axis, const Element
   paired.back() = pairs;
   paired.push_back(kPair);
   return {element.type.has_value() ? values.to(*element.type) : as_float4(values),
-          bits.to(at::kByte).reshape_symint(paired).movedim(-2, d).contiguous()};
+          own.bits.reshape_symint(paired).movedim(-2, d).contiguous()};
 }
 
 void check_scaling(const char* name, const Tensor& input, std::string_view round_mode, int64_t block, int64_t scale_alg,
@@ -111,6 +119,42 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> npu_dynamic_mx_quant_with_dual_axis(c
   const Element element = element_of(kName, dst_type);
   const Scaled first = scaled(kName, self, -1, element, kBlock), second = scaled(kName, self, -2, element, kBlock);
   return {first.values, first.scales, second.values, second.scales};
+}
+
+// Blocks of 32 by 32 share a power of two, which both results of scales have.
+std::tuple<Tensor, Tensor, Tensor> npu_dynamic_block_mx_quant(const Tensor& self, std::string_view round_mode,
+                                                              int64_t dst_type, int64_t scale_alg,
+                                                              double dst_type_max) {
+  constexpr const char* kName = "npu_dynamic_block_mx_quant";
+  constexpr int64_t kBlock = 32, kPair = 2;
+  check_scaling(kName, self, round_mode, kBlock, scale_alg, dst_type_max, 0);
+  TORCH_CHECK(self.dim() == 2 || self.dim() == 3, kName, ": input is of size ", self.sym_sizes(),
+              ": two or three dimensions are taken");
+  const Element element = element_of(kName, dst_type);
+  const c10::SymInt rows = self.sym_size(-2), columns = self.sym_size(-1);
+  const c10::SymInt down = (rows + kBlock * kPair - 1) / (kBlock * kPair);
+  const c10::SymInt across = (columns + kBlock * kPair - 1) / (kBlock * kPair);
+  TORCH_CHECK(element.type.has_value() || columns % 2 == 0, kName, ": input is of size ", self.sym_sizes(),
+              ": an even last dimension is taken for float4");
+  const std::vector<c10::SymInt> padding = {0, across * kPair * kBlock - columns, 0, down * kPair * kBlock - rows};
+  const Tensor padded = at::constant_pad_nd_symint(self.to(at::kFloat), padding, 0);
+  const Tensor blocks = padded.reshape_symint({-1, down * kPair, kBlock, across * kPair, kBlock});
+  const Block block = block_of(blocks.abs().amax({2, 4}, true), element);
+  const Tensor fitted = (blocks * block.factors).clamp(-element.most, element.most).reshape_symint(padded.sym_sizes());
+  const Tensor values = fitted.narrow_symint(-2, 0, rows).narrow_symint(-1, 0, columns).contiguous();
+  const Tensor bits = block.bits.squeeze(4).squeeze(2);  // [batch, blocks down, blocks across]
+  const auto sized = [&](const Tensor& scales, const c10::SymInt& first, const c10::SymInt& second) {
+    std::vector<c10::SymInt> sizes = self.sym_sizes().slice(0, static_cast<std::size_t>(self.dim() - 2)).vec();
+    sizes.insert(sizes.end(), {first, second, c10::SymInt(kPair)});
+    return scales.reshape_symint(sizes).contiguous();
+  };
+  const Tensor by_row = bits.repeat_interleave(kBlock, 1).narrow_symint(1, 0, rows);
+  const Tensor by_column = bits.repeat_interleave(kBlock, 2)
+                               .narrow_symint(2, 0, columns)
+                               .reshape_symint({-1, down, kPair, columns})
+                               .transpose(2, 3);
+  return {element.type.has_value() ? values.to(*element.type) : as_float4(values), sized(by_row, rows, across),
+          sized(by_column, down, columns)};
 }
 
 }  // namespace torch_npu::custom

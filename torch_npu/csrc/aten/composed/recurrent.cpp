@@ -87,8 +87,8 @@ struct Lstm {
                        const std::array<Tensor, kSteps>& saved, const Tensor& kept) const {
     check();
     if (x.is_meta()) {
-      const auto alike = [](const Tensor& t) { return at::empty_symint(t.sym_sizes(), t.options()); };
-      return {alike(x), alike(weight), alike(bias), alike(h), alike(c)};
+      const auto empty_as = [](const Tensor& t) { return at::empty_symint(t.sym_sizes(), t.options()); };
+      return {empty_as(x), empty_as(weight), empty_as(bias), empty_as(h), empty_as(c)};
     }
     return run_backward(grady, gradh, gradc, saved, kept);
   }
@@ -385,8 +385,9 @@ SixTensors npu_gru_backward(const OptionalTensor& grady, const OptionalTensor& g
       .take("output_new", output_new, same)
       .take("hidden_new", hidden_new, same);
   if (input.is_meta() || input.size(0) == 0) {
-    const auto alike = [](const Tensor& t) { return at::zeros_symint(t.sym_sizes(), t.options()); };
-    return {alike(weight_input), alike(weight_hidden), alike(input), alike(bias_input), alike(bias_hidden), alike(hx)};
+    const auto empty_as = [](const Tensor& t) { return at::zeros_symint(t.sym_sizes(), t.options()); };
+    return {empty_as(weight_input), empty_as(weight_hidden), empty_as(input),
+            empty_as(bias_input),   empty_as(bias_hidden),   empty_as(hx)};
   }
   const int64_t steps = input.size(0);
   const Tensor dy = grad_or_zeros(grady, y_output), dh = grad_or_zeros(gradh, h_output);
