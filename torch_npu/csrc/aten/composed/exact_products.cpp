@@ -1,6 +1,7 @@
 #include "aten/composed/exact_products.h"
 
 #include <ATen/Functions.h>
+#include <ATen/TensorOperators.h>
 
 namespace torch_npu::custom {
 
