@@ -183,8 +183,7 @@ std::tuple<Tensor, Tensor> npu_moe_token_unpermute_with_routing_map_grad(
   const auto function = [&](const std::vector<Tensor>& inputs) {
     return std::vector<Tensor>{sum(inputs[0], has_probs ? inputs[1] : Tensor())};
   };
-  std::vector<Tensor> inputs = {rows};
-  if (has_probs) inputs.push_back(*probs);
+  const std::vector<Tensor> inputs = has_probs ? std::vector<Tensor>{rows, *probs} : std::vector<Tensor>{rows};
   const std::vector<Tensor> found = gradients_of(function, inputs, {grad});
   return {found[0], has_probs ? found[1] : at::empty({0}, grad.options())};
 }
