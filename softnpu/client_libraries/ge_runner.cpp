@@ -1,1 +1,0 @@
-// libge_runner.so runs graphs. Programs are linked with it; it exports nothing yet.

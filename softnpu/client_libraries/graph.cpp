@@ -1,1 +1,0 @@
-// libgraph.so builds graphs. Programs are linked with it; it exports nothing yet.
