@@ -56,9 +56,9 @@ def _link(link: Path, target: Path) -> None:
 
 
 def cann_dir() -> Path:
-    """A folder laid out as an installed CANN toolkit: include, lib64, bin/npu-smi, tools/profiler, set_env.sh.
+    """A folder laid out as an installed CANN toolkit: include, lib64, bin/npu-smi, tools/profiler, opp, set_env.sh.
 
-    It has links to the files of this installation, and is in the folder for caches (``XDG_CACHE_HOME``, else
+    Its name is ``cann``, from which programs tell where a toolkit begins. It has links to the files of this installation, and is in the folder for caches (``XDG_CACHE_HOME``, else
     ``~/.cache``), since a wheel holds no links and may be installed where the user cannot write.
 
     Raises:
@@ -71,8 +71,9 @@ def cann_dir() -> Path:
         raise FileNotFoundError(f"{toolkit} has no headers: in a checkout, run ./dev build")
     cache = environment.text("XDG_CACHE_HOME") or Path.home() / ".cache"
     name = hashlib.sha256(os.fsencode(toolkit)).hexdigest()[:12]
-    folder = Path(cache).absolute() / "torch_npu" / f"cann-{name}"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = Path(cache).absolute() / "torch_npu" / name / "cann"
+    # Operators of users are installed below it.
+    (folder / "opp" / "vendors").mkdir(parents=True, exist_ok=True)
     parts = ("include", "bin", "tools", "python", "set_env.sh", f"{platform.machine()}-linux")
     for part in parts:
         _link(folder / part, toolkit / part)

@@ -14,6 +14,8 @@ _HEADERS = (
     "acl/acl.h",
     "acl/acl_op_compiler.h",
     "acl/acl_prof.h",
+    "acl/acl_tdt.h",
+    "acl/ops/acl_dvpp.h",
     "dcmi/dcmi_interface_api.h",
     "driver/ascend_hal.h",
     "hccl/hccl.h",

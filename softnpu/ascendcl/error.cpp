@@ -1,6 +1,9 @@
 #include "acl/rt/error.h"
 
+#include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "acl/acl.h"
@@ -23,8 +26,25 @@ struct RecentError {
 thread_local RecentError recent_error;
 thread_local constinit bool is_no_failure = false;  // of the recent error; apart, since every successful call reads it
 
-// Codes that report a state which is already what the caller asked for. Programs go on without a look at the text.
-constexpr bool reports_no_failure(aclError code) { return code == ACL_ERROR_REPEAT_INITIALIZE; }
+struct State {
+  std::string_view function;
+  aclError code;
+};
+// Codes that report a state: nothing failed, and programs go on without a look at the text. The log has them as
+// information.
+constexpr std::array kStates = {
+    State{"aclInit", ACL_ERROR_REPEAT_INITIALIZE},
+    State{"aclrtProcessReport", ACL_ERROR_RT_REPORT_TIMEOUT},
+    State{"aclrtProcessReport", ACL_ERROR_RT_THREAD_SUBSCRIBE},
+    State{"acltdtReceiveTensor", ACL_ERROR_FAILURE},  // the channel was stopped
+    State{"acltdtReceiveTensor", ACL_ERROR_RT_QUEUE_EMPTY},
+    State{"acltdtSendTensor", ACL_ERROR_FAILURE},
+    State{"acltdtSendTensor", ACL_ERROR_RT_QUEUE_FULL},
+};
+constexpr bool reports_no_failure(std::string_view function, aclError code) {
+  return std::ranges::any_of(
+      kStates, [&](const State& state) { return state.code == code && state.function == function; });
+}
 
 constexpr const char* kGeneralText = "failed without a text of its own";
 
@@ -42,12 +62,12 @@ void record_error(const char* function, aclError code, const char* message, Caus
   recent_error.cause = cause;
   recent_error.newest.clear();
   recent_error.without_text = true;
-  is_no_failure = reports_no_failure(code);
+  is_no_failure = reports_no_failure(function, code);
   try {
     const bool has_text = message != nullptr && *message != '\0';
     recent_error.newest = text(function, ": ", has_text ? message : kGeneralText, " [error ", code, "]");
     recent_error.without_text = false;
-    log(ACL_ERROR, "acl", recent_error.newest);
+    log(is_no_failure ? ACL_INFO : ACL_ERROR, "acl", recent_error.newest);
   } catch (...) {
     // aclGetRecentErrMsg reports it.
   }

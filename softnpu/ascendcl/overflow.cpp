@@ -54,15 +54,22 @@ void set_overflow_switch(Stream& stream, uint32_t flag) {
 
 }  // namespace softnpu
 
+// Of the thread's device; on a thread without one, of all devices, also of those that are set up later: frameworks set
+// the mode before aclInit.
 aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode) {
   return api("aclrtSetDeviceSatMode", [&]() -> Status {
-    Device* device = nullptr;
-    SOFTNPU_RETURN_IF_ERROR(softnpu::current_device(&device));
-    switch (mode) {
-      case ACL_RT_OVERFLOW_MODE_INFNAN: device->overflow().set_saturating(false); return Status::ok();
-      case ACL_RT_OVERFLOW_MODE_SATURATION: device->overflow().set_saturating(true); return Status::ok();
-      default: return {ACL_ERROR_INVALID_PARAM, text("overflow mode ", static_cast<int>(mode), " does not exist")};
+    if (mode != ACL_RT_OVERFLOW_MODE_INFNAN && mode != ACL_RT_OVERFLOW_MODE_SATURATION) {
+      return {ACL_ERROR_INVALID_PARAM, text("overflow mode ", static_cast<int>(mode), " does not exist")};
     }
+    SOFTNPU_RETURN_IF_ERROR(Process::get().check_usable());
+    const bool saturates = mode == ACL_RT_OVERFLOW_MODE_SATURATION;
+    Device* device = nullptr;
+    if (softnpu::current_device(&device).is_ok()) {
+      device->overflow().set_saturating(saturates);
+    } else {
+      Process::get().set_saturating(saturates);
+    }
+    return Status::ok();
   });
 }
 

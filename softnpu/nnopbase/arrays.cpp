@@ -78,6 +78,16 @@ aclnnStatus destroy_list(const char* function, const List* list, const char* kin
   });
 }
 
+template <typename Object>
+aclnnStatus get_size(const char* function, const Object* object, const char* kind, uint64_t* size) {
+  return api(function, [&] {
+    SOFTNPU_RETURN_IF_ERROR(check_object(pool_of<Object>(), object, kind));
+    SOFTNPU_RETURN_IF_ERROR(not_null(size, "size"));
+    *size = object->size();
+    return Status::ok();
+  });
+}
+
 }  // namespace
 
 aclIntArray* aclCreateIntArray(const int64_t* value, uint64_t size) {
@@ -107,4 +117,20 @@ aclScalarList* aclCreateScalarList(const aclScalar* const* value, uint64_t size)
 }
 aclnnStatus aclDestroyScalarList(const aclScalarList* array) {
   return destroy_list<aclScalar>("aclDestroyScalarList", array, "aclScalarList");
+}
+
+aclnnStatus aclGetIntArraySize(const aclIntArray* array, uint64_t* size) {
+  return get_size("aclGetIntArraySize", array, "aclIntArray", size);
+}
+aclnnStatus aclGetFloatArraySize(const aclFloatArray* array, uint64_t* size) {
+  return get_size("aclGetFloatArraySize", array, "aclFloatArray", size);
+}
+aclnnStatus aclGetBoolArraySize(const aclBoolArray* array, uint64_t* size) {
+  return get_size("aclGetBoolArraySize", array, "aclBoolArray", size);
+}
+aclnnStatus aclGetTensorListSize(const aclTensorList* tensorList, uint64_t* size) {
+  return get_size("aclGetTensorListSize", tensorList, "aclTensorList", size);
+}
+aclnnStatus aclGetScalarListSize(const aclScalarList* scalarList, uint64_t* size) {
+  return get_size("aclGetScalarListSize", scalarList, "aclScalarList", size);
 }

@@ -61,8 +61,8 @@ Status find(const void* const* tensors, const size_t* bytes, size_t count, Kerne
 // is none of the tensors.
 std::unique_ptr<softnpuCachedLaunch> cache(const Planned& planned, const void* const* tensors, const size_t* bytes,
                                            size_t count) {
-  const auto& [op, plan, watched, operands] = planned.launched();
-  if (plan.rebindable == nullptr || watched != nullptr) return nullptr;
+  const auto& [op, plan, watched, operands, lacks_memory] = planned.launched();
+  if (plan.rebindable == nullptr || watched != nullptr || lacks_memory) return nullptr;
   Kernels kernels{};
   if (!find(tensors, bytes, count, &kernels).is_ok()) return nullptr;
   auto cached = std::make_unique<softnpuCachedLaunch>();
@@ -87,8 +87,8 @@ std::unique_ptr<softnpuCachedLaunch> cache(const Planned& planned, const void* c
 std::unique_ptr<softnpuCachedLaunch> fix(Planned* planned, const void* const* tensors, const size_t* bytes,
                                          size_t count) {
   // More work takes much longer than its first phase, which chooses its threads.
-  const auto& [op, plan, watched, operands] = planned->launched();
-  if (plan.work >= softnpu::kMinParallelWork || watched != nullptr) return nullptr;
+  const auto& [op, plan, watched, operands, lacks_memory] = planned->launched();
+  if (plan.work >= softnpu::kMinParallelWork || watched != nullptr || lacks_memory) return nullptr;
   auto cached = std::make_unique<softnpuCachedLaunch>();
   if (!find(tensors, bytes, count, &cached->kernels).is_ok()) return nullptr;
   cached->op = planned->own.op;

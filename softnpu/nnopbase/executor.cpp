@@ -46,6 +46,11 @@ Status check_launch(const char* op, const LaunchTemplate& launched, void* worksp
   if (op != launched.op && std::strcmp(op, launched.op) != 0) {
     return {ACLNN_ERR_PARAM_INVALID, text("the executor was made by ", launched.op, "GetWorkspaceSize")};
   }
+  if (launched.lacks_memory) {
+    return {ACLNN_ERR_PARAM_NULLPTR,
+            "phase one got tensors without an address: call aclSetAclOpExecutorRepeatable and set the address of each "
+            "with aclSetTensorAddr, or call phase one again"};
+  }
   const uint64_t needed = launched.plan.workspace_bytes.bytes();
   if (workspace_size < needed) {
     return {ACLNN_ERR_PARAM_INVALID, text("a workspace of ", workspace_size, " bytes, where ", needed, " are needed")};
@@ -182,7 +187,7 @@ Pool<Planned>& executors() {
 }
 
 Status submit(Planned* planned, aclrtStream stream) {
-  const auto& [op, plan, tensors, traced_operands] = planned->launched();
+  const auto& [op, plan, tensors, traced_operands, lacks_memory] = planned->launched();
   if (tensors != nullptr) SOFTNPU_RETURN_IF_ERROR(watch(op, stream, &planned->context));
   // What is watched runs alone.
   const bool is_fusible = plan.fusible != nullptr && !planned->context.is_watched();

@@ -17,6 +17,8 @@ struct LaunchTemplate {
   std::shared_ptr<const CallTensors> tensors = nullptr;  // if anything watches launches
   // Shapes and types for profilers, as softnpuTraceDetail takes them. Null if nothing recorded them.
   std::shared_ptr<const std::string> operands = nullptr;
+  // Planned with addresses that stand in for missing ones (nnopbase/missing_memory.h).
+  bool lacks_memory = false;
 };
 
 struct FreeHostBlock {

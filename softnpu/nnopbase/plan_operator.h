@@ -32,6 +32,7 @@
 #include "base/text.h"
 #include "nnopbase/call_tensors.h"
 #include "nnopbase/executor.h"
+#include "nnopbase/missing_memory.h"
 #include "nnopbase/overlap.h"
 #include "nnopbase/written.h"
 
@@ -70,12 +71,19 @@ requires(sizeof...(Args) > 0) [[gnu::noinline]] aclnnStatus
     if (!((++position, is_live_or_null(args)) && ...)) return dead_argument(position);
     position = 0;
     if (!((++position, has_distinct_elements(args)) && ...)) return overlapping_argument(position);
+    using Given = CallArguments<Args...>;
+    static_assert(sizeof(Given) <= PendingPlan::kArgumentBytes && std::is_trivially_destructible_v<Given>);
+    if ((lacks_memory(args) || ...)) [[unlikely]] {
+      const Given given{planner, {args...}};
+      return plan_without_memory(
+          op, &bind_call<Args...>, &given,
+          [](void* storage, const void* call) { ::new (storage) Given(*static_cast<const Given*>(call)); },
+          workspace_size, executor);
+    }
     PendingPlan pending(op);
     SOFTNPU_RETURN_IF_ERROR(planner(args..., pending.plan()));
     if (softnpuWatchesOverflow() != 0) (collect_if_read(args), ...);
     (add_if_written(args, pending.plan()), ...);
-    using Given = CallArguments<Args...>;
-    static_assert(sizeof(Given) <= PendingPlan::kArgumentBytes && std::is_trivially_destructible_v<Given>);
     ::new (pending.arguments(&bind_call<Args...>)) Given{planner, {args...}};
     return pending.hand_out(workspace_size, executor);
   });

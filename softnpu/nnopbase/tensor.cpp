@@ -108,6 +108,36 @@ void hand_out(const Dims& dims, int64_t** out, uint64_t* count) {
   *out = copy.release();
 }
 
+aclnnStatus describe_anew(const char* function, const Description& from, aclTensor* tensor) {
+  return api(function, [&] {
+    SOFTNPU_RETURN_IF_ERROR(softnpu::check_object(tensors(), tensor, "aclTensor"));
+    SOFTNPU_RETURN_IF_ERROR(check(from));
+    describe(from, tensor);
+    return Status::ok();
+  });
+}
+
+aclnnStatus get_dims(const char* function, const aclTensor* tensor, Dims aclTensor::*dims, int64_t** values,
+                     uint64_t* count) {
+  return api(function, [&] {
+    SOFTNPU_RETURN_IF_ERROR(softnpu::check_object(tensors(), tensor, "aclTensor"));
+    SOFTNPU_RETURN_IF_ERROR(not_null(values, "the pointer to the numbers"));
+    SOFTNPU_RETURN_IF_ERROR(not_null(count, "the pointer to their count"));
+    hand_out(tensor->*dims, values, count);
+    return Status::ok();
+  });
+}
+
+template <typename T>
+aclnnStatus get_field(const char* function, const aclTensor* tensor, T aclTensor::*field, T* value) {
+  return api(function, [&] {
+    SOFTNPU_RETURN_IF_ERROR(softnpu::check_object(tensors(), tensor, "aclTensor"));
+    SOFTNPU_RETURN_IF_ERROR(not_null(value, "the pointer to the result"));
+    *value = tensor->*field;
+    return Status::ok();
+  });
+}
+
 }  // namespace
 
 aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDataType dataType, const int64_t* stride,
@@ -138,12 +168,23 @@ aclnnStatus aclDestroyTensor(const aclTensor* tensor) {
 aclnnStatus softnpuInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t viewDimsNum, aclDataType dataType,
                               const int64_t* stride, int64_t offset, aclFormat format, const int64_t* storageDims,
                               uint64_t storageDimsNum, void* tensorData) {
-  return api("softnpuInitTensor", [&] {
+  const Description from{viewDims, viewDimsNum, dataType,       stride,    offset,
+                         format,   storageDims, storageDimsNum, tensorData};
+  return describe_anew("softnpuInitTensor", from, tensor);
+}
+
+aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t viewDimsNum, aclDataType dataType,
+                          const int64_t* stride, int64_t offset, aclFormat format, const int64_t* storageDims,
+                          uint64_t storageDimsNum, void* tensorDataAddr) {
+  const Description from{viewDims, viewDimsNum, dataType,       stride,        offset,
+                         format,   storageDims, storageDimsNum, tensorDataAddr};
+  return describe_anew("aclInitTensor", from, tensor);
+}
+
+aclnnStatus aclUpdateTensorAddr(aclTensor* tensor, void* tensorDataAddr) {
+  return api("aclUpdateTensorAddr", [&] {
     SOFTNPU_RETURN_IF_ERROR(softnpu::check_object(tensors(), tensor, "aclTensor"));
-    const Description from{viewDims, viewDimsNum, dataType,       stride,    offset,
-                           format,   storageDims, storageDimsNum, tensorData};
-    SOFTNPU_RETURN_IF_ERROR(check(from));
-    describe(from, tensor);
+    tensor->data = tensorDataAddr;
     return Status::ok();
   });
 }
@@ -158,4 +199,24 @@ aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims, uint64_
     hand_out(is_decided ? decided : tensor->dims, viewDims, viewDimsNum);
     return Status::ok();
   });
+}
+
+aclnnStatus aclGetStorageShape(const aclTensor* tensor, int64_t** storageDims, uint64_t* storageDimsNum) {
+  return get_dims("aclGetStorageShape", tensor, &aclTensor::storage_dims, storageDims, storageDimsNum);
+}
+
+aclnnStatus aclGetViewStrides(const aclTensor* tensor, int64_t** stridesValue, uint64_t* stridesNum) {
+  return get_dims("aclGetViewStrides", tensor, &aclTensor::strides, stridesValue, stridesNum);
+}
+
+aclnnStatus aclGetViewOffset(const aclTensor* tensor, int64_t* offset) {
+  return get_field("aclGetViewOffset", tensor, &aclTensor::offset, offset);
+}
+
+aclnnStatus aclGetFormat(const aclTensor* tensor, aclFormat* format) {
+  return get_field("aclGetFormat", tensor, &aclTensor::format, format);
+}
+
+aclnnStatus aclGetDataType(const aclTensor* tensor, aclDataType* dataType) {
+  return get_field("aclGetDataType", tensor, &aclTensor::dtype, dataType);
 }

@@ -48,7 +48,23 @@ Status Process::initialize() {
   SOFTNPU_RETURN_IF_ERROR(check_usable());
   SOFTNPU_RETURN_IF_ERROR(config_status());
   std::unique_lock lock(mutex_);
+  if (is_implicit_) {
+    is_implicit_ = false;  // its use is this caller's now
+    return {ACL_ERROR_REPEAT_INITIALIZE, "a device was set before aclInit, which initialized the process"};
+  }
   if (initialized_++ > 0) return {ACL_ERROR_REPEAT_INITIALIZE, "aclInit was called before"};
+  return Status::ok();
+}
+
+Status Process::initialize_for_device() {
+  if (initialized_.load(std::memory_order_relaxed) > 0) return Status::ok();
+  SOFTNPU_RETURN_IF_ERROR(check_usable());
+  SOFTNPU_RETURN_IF_ERROR(config_status());
+  std::unique_lock lock(mutex_);
+  if (initialized_ > 0) return Status::ok();
+  if (finalized_) return check_initialized();
+  initialized_ = 1;
+  is_implicit_ = true;
   return Status::ok();
 }
 
@@ -63,6 +79,7 @@ Status Process::finalize() {
   std::unique_lock lock(mutex_);
   if (initialized_ == 0) return {ACL_ERROR_UNINITIALIZE, "aclFinalize without aclInit"};
   initialized_ = 0;
+  is_implicit_ = false;
   finalized_ = true;
   return Status::ok();
 }
@@ -89,8 +106,9 @@ Status Process::check_usable() const {
 
 Status Process::check_initialized() const {
   if (initialized_.load(std::memory_order_relaxed) > 0) return Status::ok();
-  return {ACL_ERROR_UNINITIALIZE, finalized_ ? "aclFinalize was called: the NPU can be used after another aclInit"
-                                             : "aclInit was not called: it comes before all that uses the NPU"};
+  return {ACL_ERROR_UNINITIALIZE,
+          finalized_ ? "aclFinalize was called: the NPU can be used after another aclInit"
+                     : "aclInit was not called: it, or aclrtSetDevice, comes before all that uses the NPU"};
 }
 
 Status Process::device(int32_t id, Device** out) {
@@ -108,12 +126,21 @@ Status Process::device(int32_t id, Device** out) {
   auto& slot = devices_[static_cast<size_t>(id)];
   if (!slot) {
     SOFTNPU_RETURN_IF_ERROR(Device::create(id, &slot));
+    slot->overflow().set_saturating(saturates_);
     static const int registered = std::atexit([] { Process::get().stop(); });
     (void)registered;
     live_[static_cast<size_t>(id)].store(slot.get(), std::memory_order_release);
   }
   *out = slot.get();
   return Status::ok();
+}
+
+void Process::set_saturating(bool saturates) {
+  std::unique_lock lock(mutex_);
+  saturates_ = saturates;
+  for (const auto& slot : live_) {
+    if (Device* device = slot.load(std::memory_order_acquire)) device->overflow().set_saturating(saturates);
+  }
 }
 
 Device* Process::live_device(int32_t id) const {
@@ -140,7 +167,7 @@ Status Process::device_of_physical(const void* handle, Device** out) const {
 
 Status Process::set_device(int32_t id) {
   Device* device_ptr = nullptr;
-  SOFTNPU_RETURN_IF_ERROR(check_initialized());
+  SOFTNPU_RETURN_IF_ERROR(initialize_for_device());
   SOFTNPU_RETURN_IF_ERROR(device(id, &device_ptr));
   std::unique_lock lock(mutex_);
   Context*& primary = primary_[static_cast<size_t>(id)];
@@ -221,7 +248,7 @@ void Process::on_reset(void (*function)(int32_t id)) {
 
 Status Process::create_context(int32_t device_id, Context** out) {
   Device* device_ptr = nullptr;
-  SOFTNPU_RETURN_IF_ERROR(check_initialized());
+  SOFTNPU_RETURN_IF_ERROR(initialize_for_device());
   SOFTNPU_RETURN_IF_ERROR(device(device_id, &device_ptr));
   std::unique_lock lock(mutex_);
   *out = add_context(device_ptr);

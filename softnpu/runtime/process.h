@@ -49,6 +49,9 @@ class Process {
   // destroyed, memory freed, devices reset) and queries of the machine work.
   // initialize() counts: a second call fails with ACL_ERROR_REPEAT_INITIALIZE, and needs its own finalize_reference().
   Status initialize();
+  // What sets a device in a process that was never initialized does it by itself; the first initialize() after that
+  // fails with the same code and is counted as that one. After finalize() it takes an explicit initialize().
+  Status initialize_for_device();
   Status finalize();
   // `left`: the number of remaining uses. The last call finalizes.
   Status finalize_reference(uint64_t* left);
@@ -84,6 +87,8 @@ class Process {
   // set_device() counts; the last reset_device() of as many, and each with `force`, releases the device.
   Status set_device(int32_t id);
   Status reset_device(int32_t id, bool force);
+  // Whether floating-point results saturate, on all devices: those that are set up and those that will be.
+  void set_saturating(bool saturates);
   // Calls `function` at each release, before anything is dropped.
   void on_reset(void (*function)(int32_t id));
 
@@ -136,6 +141,8 @@ class Process {
   mutable std::shared_mutex mutex_;
   // aclInit calls without a matching finalization. Written under mutex_, read without.
   std::atomic<uint64_t> initialized_{0};
+  bool is_implicit_ = false;             // the one use is initialize_for_device()'s; guarded by mutex_
+  bool saturates_ = false;               // of devices that are set up later; guarded by mutex_
   std::atomic<bool> finalized_{false};  // finalize() was called; for an error text
   bool forked_ = false;
   std::array<std::unique_ptr<Device>, kMaxDevices> devices_;

@@ -12,6 +12,8 @@ else
   _softnpu_home=$(cd -- "$_softnpu_home" && pwd)
   export ASCEND_TOOLKIT_HOME="$_softnpu_home"
   export ASCEND_HOME_PATH="$_softnpu_home"
+  export ASCEND_AICPU_PATH="$_softnpu_home"
+  export ASCEND_OPP_PATH="$_softnpu_home/opp"
   export LD_LIBRARY_PATH="$_softnpu_home/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
   export PATH="$_softnpu_home/bin:$_softnpu_home/tools/profiler/bin:$PATH"
   export PYTHONPATH="$_softnpu_home/python/site-packages${PYTHONPATH:+:$PYTHONPATH}"

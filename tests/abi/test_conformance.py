@@ -98,9 +98,30 @@ def test_the_op_compiler_also_exports_runtime_functions(name):
     assert fresh.output(LOOK_UP, str(FOLDER / "libacl_op_compiler.so"), name) == ""
 
 
-@pytest.mark.parametrize("name", ["ge_runner", "graph", "hccl", "hcomm", "acl_tdt_channel"])
+LACKING = [
+    "c_sec", "fmk_onnx_parser", "ge_runner", "graph", "metadef", "op_common", "opapi_nn", "platform", "profapi",
+    "register", "runtime",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["hccl", "hcomm", "acl_tdt_channel", *LACKING])
 def test_libraries_that_programs_are_linked_with_load(name):
     assert fresh.output(LOOK_UP, str(FOLDER / f"lib{name}.so")) == ""
+
+
+@pytest.mark.parametrize("name", LACKING)
+def test_libraries_without_functions_of_their_own_say_so(name):
+    log = {"ASCEND_GLOBAL_LOG_LEVEL": "1", "ASCEND_SLOG_PRINT_TO_STDOUT": "1"}
+    recorded = fresh.output(LOOK_UP, str(FOLDER / f"lib{name}.so"), env=log)
+    assert re.search(rf"lib{name}\.so was loaded: \S+( \S+){{4,}}", recorded), recorded
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [("runtime", "rtKernelLaunch"), ("profapi", "MsprofReportApi"), ("opapi_nn", "aclnnAdd")],
+)
+def test_functions_are_found_through_the_other_names(name, function):
+    assert fresh.output(LOOK_UP, str(FOLDER / f"lib{name}.so"), function) == ""
 
 
 @pytest.mark.parametrize("function", UNSUPPORTED, ids=lambda function: function.name)

@@ -60,9 +60,13 @@ def shell(command: str) -> str:
 def test_the_toolkit_is_laid_out_as_an_installed_one(toolkit):
     for part in ("include/acl/acl.h", "include/aclnnop/aclnn_argmax.h", "lib64/libopapi.so"):
         assert (toolkit / part).is_file(), part
-    variables = "$ASCEND_TOOLKIT_HOME:$ASCEND_HOME_PATH:${LD_LIBRARY_PATH%%:*}:${PATH%%:*}"
-    printed = shell(f'source "{toolkit}/set_env.sh" && echo "{variables}"').strip()
-    assert printed.split(":") == [str(toolkit)] * 2 + [f"{toolkit}/lib64", f"{toolkit}/bin"]
+    assert toolkit.name == "cann"
+    variables = "$ASCEND_TOOLKIT_HOME:$ASCEND_HOME_PATH:$ASCEND_AICPU_PATH:$ASCEND_OPP_PATH"
+    firsts = "${LD_LIBRARY_PATH%%:*}:${PATH%%:*}:${PYTHONPATH%%:*}"
+    printed = shell(f'source "{toolkit}/set_env.sh" && echo "{variables}:{firsts}"').strip()
+    folders = ["opp", "lib64", "bin", "python/site-packages"]
+    assert printed.split(":") == [str(toolkit)] * 3 + [f"{toolkit}/{folder}" for folder in folders]
+    assert (toolkit / "opp" / "vendors").is_dir()
 
 
 def test_the_toolkit_has_its_version_and_the_sizes_of_the_soc(toolkit):
@@ -100,7 +104,7 @@ def test_the_links_follow_an_installation(toolkit):
     target = link.readlink()
     link.unlink()
     link.symlink_to("/nowhere")
-    again = run("--cann-dir", env={"XDG_CACHE_HOME": str(toolkit.parents[1])})
+    again = run("--cann-dir", env={"XDG_CACHE_HOME": str(toolkit.parents[2])})
     assert Path(again.stdout.strip()) == toolkit
     assert link.readlink() == target
 

@@ -74,7 +74,12 @@ def test_types_and_tables_are_in_the_wheel():
 def test_third_party_libraries_are_outside_the_cann_folder():
     (wheel,) = DIST.glob("torch_npu-*.whl")
     libraries = [n for n in zipfile.ZipFile(wheel).namelist() if ".so" in Path(n).name]
-    others = {"libdnnl.so.3": "oneDNN", "libhwy.so.1": "highway"}
+    others = {
+        "libdnnl.so.3": "oneDNN",
+        "libhwy.so.1": "highway",
+        "libjpeg.so.62": "libjpeg-turbo",
+        "libpng16.so.16": "libpng",
+    }
     beside = {Path(n).name for n in libraries if Path(n).parent == Path("torch_npu/lib")}
     assert beside == {
         "libtorch_npu.so",
@@ -89,20 +94,30 @@ def test_third_party_libraries_are_outside_the_cann_folder():
     assert licences <= set(zipfile.ZipFile(wheel).namelist())
     cann = {Path(n).name for n in libraries if n.startswith("torch_npu/lib/cann/")}
     assert cann == {
+        "libacl_dvpp.so",
         "libacl_op_compiler.so",
         "libacl_tdt_channel.so",
         "libascend_dump_parser.so",
         "libascend_hal.so",
         "libascendcl.so",
+        "libc_sec.so",
         "libdcmi.so",
+        "libfmk_onnx_parser.so",
         "libge_runner.so",
         "libgraph.so",
         "libhccl.so",
         "libhcomm.so",
+        "libmetadef.so",
         "libms_tools_ext.so",
         "libmsprofiler.so",
         "libnnopbase.so",
+        "libop_common.so",
         "libopapi.so",
+        "libopapi_nn.so",
+        "libplatform.so",
+        "libprofapi.so",
+        "libregister.so",
+        "libruntime.so",
     }
 
 

@@ -30,6 +30,12 @@ dev_probe GoogleTest
 #endif
 dev_probe Highway HWY_MAJOR HWY_MINOR HWY_PATCH
 #endif
+#if __has_include(<jpeglib.h>)
+dev_probe libjpeg-turbo
+#endif
+#if __has_include(<png.h>)
+dev_probe libpng
+#endif
 """
 
 
@@ -107,6 +113,8 @@ NEEDS = (
     Need(
         "GoogleTest", "libgtest-dev", PRESENT, lambda: _library("GoogleTest"), builds_wheels=False
     ),
+    Need("libjpeg-turbo", "libjpeg62-turbo-dev", PRESENT, lambda: _library("libjpeg-turbo")),
+    Need("libpng", "libpng-dev", PRESENT, lambda: _library("libpng")),
     Need("Python's headers", f"{_PYTHON}-dev", PRESENT, _python_headers),
     Need("Python's ensurepip", f"{_PYTHON}-venv", PRESENT, _ensurepip, builds_wheels=False),
     Need(

@@ -24,6 +24,24 @@ ACL_FUNC_VISIBILITY aclnnStatus aclDestroyTensor(const aclTensor* tensor);
 // operator decides as it runs (nonzero, unique, masked_select) the shape is that size once the stream was synchronised.
 ACL_FUNC_VISIBILITY aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims, uint64_t* viewDimsNum);
 
+// The same of the dimensions of its storage, and of the strides in elements.
+ACL_FUNC_VISIBILITY aclnnStatus aclGetStorageShape(const aclTensor* tensor, int64_t** storageDims,
+                                                   uint64_t* storageDimsNum);
+ACL_FUNC_VISIBILITY aclnnStatus aclGetViewStrides(const aclTensor* tensor, int64_t** stridesValue,
+                                                  uint64_t* stridesNum);
+// In elements from the start of the storage.
+ACL_FUNC_VISIBILITY aclnnStatus aclGetViewOffset(const aclTensor* tensor, int64_t* offset);
+ACL_FUNC_VISIBILITY aclnnStatus aclGetFormat(const aclTensor* tensor, aclFormat* format);
+ACL_FUNC_VISIBILITY aclnnStatus aclGetDataType(const aclTensor* tensor, aclDataType* dataType);
+
+// Describes a live tensor anew; the arguments are those of aclCreateTensor. If it fails the tensor is unchanged.
+ACL_FUNC_VISIBILITY aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t viewDimsNum,
+                                              aclDataType dataType, const int64_t* stride, int64_t offset,
+                                              aclFormat format, const int64_t* storageDims, uint64_t storageDimsNum,
+                                              void* tensorDataAddr);
+// The storage's first byte is at `tensorDataAddr` in the calls of phase one from here on.
+ACL_FUNC_VISIBILITY aclnnStatus aclUpdateTensorAddr(aclTensor* tensor, void* tensorDataAddr);
+
 // A copy of the number of type `dataType` at `value`: an integer, bool, floating-point or complex type.
 ACL_FUNC_VISIBILITY aclScalar* aclCreateScalar(void* value, aclDataType dataType);
 ACL_FUNC_VISIBILITY aclnnStatus aclDestroyScalar(const aclScalar* scalar);
@@ -35,6 +53,9 @@ ACL_FUNC_VISIBILITY aclFloatArray* aclCreateFloatArray(const float* value, uint6
 ACL_FUNC_VISIBILITY aclnnStatus aclDestroyFloatArray(const aclFloatArray* array);
 ACL_FUNC_VISIBILITY aclBoolArray* aclCreateBoolArray(const bool* value, uint64_t size);
 ACL_FUNC_VISIBILITY aclnnStatus aclDestroyBoolArray(const aclBoolArray* array);
+ACL_FUNC_VISIBILITY aclnnStatus aclGetIntArraySize(const aclIntArray* array, uint64_t* size);
+ACL_FUNC_VISIBILITY aclnnStatus aclGetFloatArraySize(const aclFloatArray* array, uint64_t* size);
+ACL_FUNC_VISIBILITY aclnnStatus aclGetBoolArraySize(const aclBoolArray* array, uint64_t* size);
 
 // A list takes its elements over: destroying the list destroys them (the callers above destroy the list and never the
 // elements). An element may be null. One that was destroyed before its list is passed over.
@@ -42,6 +63,11 @@ ACL_FUNC_VISIBILITY aclTensorList* aclCreateTensorList(const aclTensor* const* v
 ACL_FUNC_VISIBILITY aclnnStatus aclDestroyTensorList(const aclTensorList* array);
 ACL_FUNC_VISIBILITY aclScalarList* aclCreateScalarList(const aclScalar* const* value, uint64_t size);
 ACL_FUNC_VISIBILITY aclnnStatus aclDestroyScalarList(const aclScalarList* array);
+ACL_FUNC_VISIBILITY aclnnStatus aclGetTensorListSize(const aclTensorList* tensorList, uint64_t* size);
+ACL_FUNC_VISIBILITY aclnnStatus aclGetScalarListSize(const aclScalarList* scalarList, uint64_t* size);
+
+// Phase one plans tensors that have no address yet (null): frameworks learn the size of the workspace before they have
+// memory. Its executor is launched after aclSetTensorAddr has set the address of each of them, or is destroyed.
 
 // A repeatable executor may be launched any number of times and is then destroyed by aclDestroyAclOpExecutor. It is
 // made so while the arguments of its first phase live: it keeps copies of them. Only an executor that is never

@@ -6,6 +6,7 @@
 #include "base/small_vector.h"
 #include "base/text.h"
 #include "nnopbase/format.h"
+#include "nnopbase/missing_memory.h"
 #include "nnopbase/written.h"
 #include "softnpu/softnpu.h"
 
@@ -32,7 +33,7 @@ Status tensor_memory(const aclTensor& tensor, const char* role, void** out) {
   }
   SOFTNPU_RETURN_IF_ERROR(not_null(tensor.data, role));
   const auto [first, bytes] = device_bytes(tensor);
-  if (softnpuProbeAddress(first, bytes, out) != ACL_SUCCESS) {
+  if (!find_device_memory(first, bytes, out)) {
     *out = nullptr;
     return {ACLNN_ERR_PARAM_INVALID,
             text(role, " at ", first, " does not lie in one allocation of device memory with all of its ",

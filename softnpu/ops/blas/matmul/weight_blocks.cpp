@@ -7,6 +7,7 @@
 #include "base/border.h"
 #include "base/text.h"
 #include "nnopbase/bound_call.h"
+#include "nnopbase/missing_memory.h"
 #include "nnopbase/plan.h"
 #include "ops/core/describe.h"
 #include "ops/core/dtype.h"
@@ -59,7 +60,7 @@ Status WeightBlocks::memory(const aclTensor& tensor, const char* role, char** ou
   int64_t needed = 0;
   SOFTNPU_RETURN_IF_ERROR(fit(bytes(tensor.dtype), "a matrix in FRACTAL_NZ", &needed));
   void* found = nullptr;
-  if (softnpuProbeAddress(tensor.data, static_cast<size_t>(needed), &found) != ACL_SUCCESS) {
+  if (!find_device_memory(tensor.data, static_cast<size_t>(needed), &found)) {
     return {ACLNN_ERR_PARAM_INVALID, text(role, " at ", tensor.data, " does not lie in one allocation of ", needed,
                                           " bytes, which its blocks take (aclnnCalculateMatmulWeightSizeV2)")};
   }

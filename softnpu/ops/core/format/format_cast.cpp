@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/text.h"
+#include "nnopbase/missing_memory.h"
 #include "nnopbase/plan.h"
 #include "ops/core/contiguous.h"
 #include "ops/core/copy/strided_copy.h"
@@ -60,7 +61,7 @@ Status read_blocks(const BlockFormat& format, const aclTensor& tensor, const Dim
   }
   SOFTNPU_RETURN_IF_ERROR(not_null(tensor.data, role));
   void* data = nullptr;
-  if (softnpuProbeAddress(tensor.data, static_cast<size_t>(out->layout.bytes), &data) != ACL_SUCCESS) {
+  if (!find_device_memory(tensor.data, static_cast<size_t>(out->layout.bytes), &data)) {
     return invalid(text(role, " at ", tensor.data, " does not lie in one allocation of ", out->layout.bytes,
                         " bytes of device memory"));
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nnopbase/format.h"
+#include "nnopbase/missing_memory.h"
 #include "ops/blas/gemm/gemm.h"
 #include "ops/blas/matmul/problem.h"
 #include "ops/core/convert/element_rows.h"
@@ -66,7 +67,7 @@ Status open_halves(const aclTensor& tensor, const char* role, Stack* out) {
   const auto bytes = static_cast<size_t>((out->first + extent(tensor) + 1) / 2);
   const char* from = static_cast<const char*>(tensor.data) + tensor.offset / 2;
   void* data = nullptr;
-  if (softnpuProbeAddress(from, bytes, &data) != ACL_SUCCESS) {
+  if (!find_device_memory(from, bytes, &data)) {
     return no_quantization(
         text(role, " at ", static_cast<const void*>(from), " does not lie in one allocation of ", bytes, " bytes"));
   }

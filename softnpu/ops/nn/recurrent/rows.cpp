@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "nnopbase/missing_memory.h"
 #include "ops/core/describe.h"
 #include "ops/core/dtype.h"
 #include "ops/core/format/layout.h"
@@ -63,7 +64,7 @@ Status FloatRows::bind(const RowLayout& layout, const aclTensor& tensor, const c
   if (layout.bytes == 0) return Status::ok();
   SOFTNPU_RETURN_IF_ERROR(not_null(tensor.data, role));
   void* data = nullptr;
-  if (softnpuProbeAddress(tensor.data, static_cast<size_t>(layout.bytes), &data) != ACL_SUCCESS) {
+  if (!find_device_memory(tensor.data, static_cast<size_t>(layout.bytes), &data)) {
     return {ACLNN_ERR_PARAM_INVALID, text(role, " at ", tensor.data, " does not lie in one allocation of ",
                                           layout.bytes, " bytes of device memory")};
   }
