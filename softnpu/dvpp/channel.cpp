@@ -52,11 +52,12 @@ aclError run_work(void* state, char* message, size_t size) {
   return status.code();
 }
 
+// The handles come from a function, so that they are made within the guard.
 template <typename T>
-T* make(const char* function, Handles<T>& handles, T value) {
+T* make(const char* function, Handles<T>& (*handles)(), T value) {
   T* created = nullptr;
   (void)api(function, [&] {
-    created = handles.add(std::make_shared<T>(std::move(value)));
+    created = handles().add(std::make_shared<T>(std::move(value)));
     return Status::ok();
   });
   return created;
@@ -229,7 +230,7 @@ aclError acldvppGetChannelDescParam(const acldvppChannelDesc* channelDesc, acldv
 }
 
 acldvppRoiConfig* acldvppCreateRoiConfig(uint32_t left, uint32_t right, uint32_t top, uint32_t bottom) {
-  return make("acldvppCreateRoiConfig", areas(), acldvppRoiConfig{left, right, top, bottom});
+  return make("acldvppCreateRoiConfig", areas, acldvppRoiConfig{left, right, top, bottom});
 }
 aclError acldvppDestroyRoiConfig(acldvppRoiConfig* roiConfig) {
   return api("acldvppDestroyRoiConfig", [&] { return areas().remove(roiConfig); });
@@ -256,7 +257,7 @@ aclError acldvppSetRoiConfig(acldvppRoiConfig* config, uint32_t left, uint32_t r
 }
 
 acldvppResizeConfig* acldvppCreateResizeConfig() {
-  return make("acldvppCreateResizeConfig", resize_configs(), acldvppResizeConfig{});
+  return make("acldvppCreateResizeConfig", resize_configs, acldvppResizeConfig{});
 }
 aclError acldvppDestroyResizeConfig(acldvppResizeConfig* resizeConfig) {
   return api("acldvppDestroyResizeConfig", [&] { return resize_configs().remove(resizeConfig); });
@@ -285,7 +286,7 @@ uint32_t acldvppGetResizeConfigInterpolation(const acldvppResizeConfig* resizeCo
 }
 
 acldvppJpegeConfig* acldvppCreateJpegeConfig() {
-  return make("acldvppCreateJpegeConfig", jpeg_configs(), acldvppJpegeConfig{});
+  return make("acldvppCreateJpegeConfig", jpeg_configs, acldvppJpegeConfig{});
 }
 aclError acldvppDestroyJpegeConfig(acldvppJpegeConfig* jpegeConfig) {
   return api("acldvppDestroyJpegeConfig", [&] { return jpeg_configs().remove(jpegeConfig); });

@@ -1,6 +1,5 @@
 // Resize, crop, paste and conversion of colours.
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -71,9 +70,9 @@ Status scale_areas(const PictureFields& input, const PictureFields& output, cons
 }
 
 // Checks now, and again when the work runs: its memory may be freed in between.
+template <typename Read>
 aclError launch_scale(const char* name, const acldvppChannelDesc* channel_handle, const acldvppPicDesc* input,
-                      const acldvppPicDesc* output, aclrtStream stream,
-                      const std::function<Status(Areas* areas)>& read) {
+                      const acldvppPicDesc* output, aclrtStream stream, const Read& read) {
   return api(name, [&] {
     std::shared_ptr<acldvppChannelDesc> channel;
     SOFTNPU_RETURN_IF_ERROR(softnpu::find_channel(channel_handle, DVPP_CHNMODE_VPC, &channel));

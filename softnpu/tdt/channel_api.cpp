@@ -138,6 +138,8 @@ aclError acltdtQueryChannelSize(const acltdtChannelHandle* handle, size_t* size)
 }
 
 // No source states its arguments, so no header declares it.
-extern "C" ACL_FUNC_VISIBILITY aclError acltdtCleanChannel() {
+extern "C" {
+ACL_FUNC_VISIBILITY aclError acltdtCleanChannel() {
   return softnpu::unsupported(__func__, "channels cannot be emptied in one call: receive until the channel is empty");
+}
 }

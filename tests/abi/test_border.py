@@ -119,8 +119,10 @@ def sources() -> dict[Path, Source]:
             "nnopbase",
             "ccl",
             "client_libraries",
+            "dvpp",
             "monitor",
             "prof",
+            "tdt",
         )
         for path in (ROOT / "softnpu" / folder).rglob("*.cpp")
     }

@@ -112,7 +112,7 @@ def test_libraries_that_programs_are_linked_with_load(name):
 @pytest.mark.parametrize("name", LACKING)
 def test_libraries_without_functions_of_their_own_say_so(name):
     log = {"ASCEND_GLOBAL_LOG_LEVEL": "1", "ASCEND_SLOG_PRINT_TO_STDOUT": "1"}
-    recorded = fresh.output(LOOK_UP, str(FOLDER / f"lib{name}.so"), env=log)
+    recorded = fresh.output(LOOK_UP, str(FOLDER / f"lib{name}.so"), **log)
     assert re.search(rf"lib{name}\.so was loaded: \S+( \S+){{4,}}", recorded), recorded
 
 

@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 import fresh
+import pytest
 
 LIBRARY = Path(__file__).resolve().parents[2] / "build/python/torch_npu/lib/cann/libascendcl.so"
 
@@ -58,6 +59,30 @@ def test_a_program_without_torch():
     assert "runs past its allocation: 1001 bytes at byte 0 of 1000" in lines[2]
     assert "aclFinalize was called: the NPU can be used after another aclInit" in lines[3]
     assert lines[4] == "Ascend910B1 False"
+
+
+REPORTS = """
+import ctypes, sys, threading
+acl = ctypes.CDLL(sys.argv[1])
+stream, thread = ctypes.c_void_p(), ctypes.c_uint64(threading.get_ident())
+assert acl.aclrtSetDevice(0) == 0 and acl.aclInit(None) == 100002
+assert acl.aclrtProcessReport(1) == 107012  # serves no stream yet
+assert acl.aclrtCreateStream(ctypes.byref(stream)) == 0
+assert acl.aclrtSubscribeReport(thread, stream) == 0
+assert acl.aclrtProcessReport(1) == 507012
+assert acl.aclrtUnSubscribeReport(thread, stream) == 0
+"""
+
+
+@pytest.mark.parametrize("level", ["3", "1"], ids=["errors", "information"])
+def test_waits_for_reports_are_no_errors(level):
+    log = {"ASCEND_GLOBAL_LOG_LEVEL": level, "ASCEND_SLOG_PRINT_TO_STDOUT": "1"}
+    message = fresh.output(REPORTS, str(LIBRARY), **log)
+    if level == "3":
+        assert message == ""
+    else:
+        assert "no stream launched a callback within 1 ms" in message
+        assert "call aclrtSubscribeReport first" in message
 
 
 def test_no_torch_in_the_library():
