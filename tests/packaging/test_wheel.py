@@ -68,7 +68,9 @@ def test_the_floor_of_a_build_on_debian_12_is_what_readme_says():
 def test_types_and_tables_are_in_the_wheel():
     (wheel,) = DIST.glob("torch_npu-*.whl")
     beside = {"py.typed", "_C/__init__.pyi", "_C/_distributed_c10d.pyi", "_core/environment.tsv"}
-    assert {f"torch_npu/{name}" for name in beside} <= set(zipfile.ZipFile(wheel).namelist())
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {f"torch_npu/{name}" for name in beside} <= names
+    assert {"acl/__init__.py", "acl/rt.py"} <= names
 
 
 def test_third_party_libraries_are_outside_the_cann_folder():

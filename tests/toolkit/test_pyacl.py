@@ -403,6 +403,14 @@ assert acl.init("") == 0 and acl.rt.set_device(0) == 0
     assert "aclFinalize was called" in fresh.output(program, PYTHONPATH=PACKAGES)
 
 
+def test_it_finds_the_libraries_of_a_wheel(tmp_path):
+    subprocess.run(["cp", "-r", f"{PACKAGES}/acl", tmp_path / "acl"], check=True)
+    (tmp_path / "torch_npu").symlink_to(TOOLKIT.parent)
+    program = "import acl\nassert acl.rt.get_device_count()[1] == 0\nprint(acl.__file__)"
+    printed = fresh.output(program, PYTHONPATH=str(tmp_path), LD_LIBRARY_PATH="")
+    assert printed == str(tmp_path / "acl" / "__init__.py")
+
+
 def test_without_a_library_the_import_of_functions_says_what_to_do(tmp_path):
     copy = tmp_path / "a" / "b" / "c" / "acl"
     copy.parent.mkdir(parents=True)
