@@ -42,8 +42,8 @@ constexpr std::array kStates = {
     State{"acltdtSendTensor", ACL_ERROR_RT_QUEUE_FULL},
 };
 constexpr bool reports_no_failure(std::string_view function, aclError code) {
-  return std::ranges::any_of(
-      kStates, [&](const State& state) { return state.code == code && state.function == function; });
+  return std::ranges::any_of(kStates,
+                             [&](const State& state) { return state.code == code && state.function == function; });
 }
 
 constexpr const char* kGeneralText = "failed without a text of its own";

@@ -28,7 +28,7 @@ namespace {
 
 constexpr uint64_t kWidthAlignment = 128;
 constexpr uint64_t kHeightAlignment = 16;
-constexpr uint8_t kNoColour = 128;
+constexpr uint8_t kNoColor = 128;
 
 // The format in which the picture's planes are stored as they are in the file.
 acldvppPixelFormat own_format(acldvppJpegFormat format) {
@@ -81,7 +81,7 @@ void store(const JpegPlanes& from, const Picture& to) {
     for (int64_t x = 0; x < chroma.width; ++x) {
       for (int channel = 0; channel < 2; ++channel) {
         const int which = layout.is_reversed ? 2 - channel : 1 + channel;
-        out[2 * x + channel] = from.planes.size() == 1 ? kNoColour
+        out[2 * x + channel] = from.planes.size() == 1 ? kNoColor
                                                        : sample(from.planes[static_cast<size_t>(which)], x, y,
                                                                 layout.chroma_width, layout.chroma_height);
       }

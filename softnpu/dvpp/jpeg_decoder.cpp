@@ -54,7 +54,7 @@ class Decoder {
     if (out->info.format == ACL_JPEG_CSS_UNKNOWN ||
         (info_.jpeg_color_space != JCS_YCbCr && info_.jpeg_color_space != JCS_GRAYSCALE)) {
       return {ACL_ERROR_FEATURE_UNSUPPORTED,
-              "the JPEG's colours are not stored as gray or as YUV of 4:4:4, 4:2:2, 4:2:0, 4:4:0 or 4:1:1"};
+              "the JPEG's colors are not stored as gray or as YUV of 4:4:4, 4:2:2, 4:2:0, 4:4:0 or 4:1:1"};
     }
     if (!try_start()) return failed(errors_);
     allocate(out);

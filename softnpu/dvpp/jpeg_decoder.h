@@ -1,5 +1,5 @@
 #pragma once
-// JPEG: what a file says of its picture, and its planes as they are stored, without conversion of colours.
+// JPEG: what a file says of its picture, and its planes as they are stored, without conversion of colors.
 
 #include <array>
 #include <cstddef>

@@ -39,8 +39,8 @@ class Decoder {
     if (!try_header()) return failed();
     const int type = png_get_color_type(png_, info_);
     const bool has_alpha = (type & PNG_COLOR_MASK_ALPHA) != 0 || png_get_valid(png_, info_, PNG_INFO_tRNS) != 0;
-    const int colours = (type & PNG_COLOR_MASK_COLOR) != 0 ? 3 : 1;
-    *out = {png_get_image_width(png_, info_), png_get_image_height(png_, info_), colours + (has_alpha ? 1 : 0)};
+    const int colors = (type & PNG_COLOR_MASK_COLOR) != 0 ? 3 : 1;
+    *out = {png_get_image_width(png_, info_), png_get_image_height(png_, info_), colors + (has_alpha ? 1 : 0)};
     return Status::ok();
   }
 

@@ -1,4 +1,4 @@
-// Resize, crop, paste and conversion of colours.
+// Resize, crop, paste and conversion of colors.
 
 #include <memory>
 #include <optional>
@@ -7,7 +7,7 @@
 #include "base/border.h"
 #include "base/text.h"
 #include "dvpp/channel.h"
-#include "dvpp/colours.h"
+#include "dvpp/colors.h"
 #include "dvpp/picture.h"
 #include "dvpp/scale.h"
 
@@ -163,7 +163,7 @@ aclError acldvppVpcConvertColorAsync(acldvppChannelDesc* channelDesc, acldvppPic
       Picture target;
       SOFTNPU_RETURN_IF_ERROR(softnpu::describe("the input", in, softnpu::Sides::kEven, &source));
       SOFTNPU_RETURN_IF_ERROR(softnpu::describe("the output", out, softnpu::Sides::kEven, &target));
-      return softnpu::convert_colours(source, target, matrix);
+      return softnpu::convert_colors(source, target, matrix);
     };
     return softnpu::launch_picture_work("acldvppVpcConvertColorAsync", stream, std::move(work), std::move(to),
                                         written.address, written.bytes);

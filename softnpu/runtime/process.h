@@ -141,8 +141,8 @@ class Process {
   mutable std::shared_mutex mutex_;
   // aclInit calls without a matching finalization. Written under mutex_, read without.
   std::atomic<uint64_t> initialized_{0};
-  bool is_implicit_ = false;             // the one use is initialize_for_device()'s; guarded by mutex_
-  bool saturates_ = false;               // of devices that are set up later; guarded by mutex_
+  bool is_implicit_ = false;            // the one use is initialize_for_device()'s; guarded by mutex_
+  bool saturates_ = false;              // of devices that are set up later; guarded by mutex_
   std::atomic<bool> finalized_{false};  // finalize() was called; for an error text
   bool forked_ = false;
   std::array<std::unique_ptr<Device>, kMaxDevices> devices_;

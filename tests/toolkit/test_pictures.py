@@ -194,7 +194,7 @@ def _ycbcr(data: bytes) -> np.ndarray:
     return np.asarray(image)
 
 
-def in_blocks(width: int, height: int) -> tuple[np.ndarray, Image.Image]:
+def chroma_steps(width: int, height: int) -> tuple[np.ndarray, Image.Image]:
     """Chroma that is constant in blocks of 16 pixels, which quality 100 stores exactly, and a picture with it."""
     rng = np.random.default_rng(width)
     blocks = rng.integers(0, 256, (height // 16 + 1, width // 16 + 1, 2)).astype(np.uint8)
@@ -207,7 +207,7 @@ def in_blocks(width: int, height: int) -> tuple[np.ndarray, Image.Image]:
 @pytest.mark.parametrize("subsampling", [0, 1, 2], ids=["444", "422", "420"])
 @pytest.mark.parametrize("size", [(64, 48), (131, 67)])
 def test_every_subsampling_becomes_that_of_the_output(device, size, subsampling, fmt):
-    chroma, image = in_blocks(*size)
+    chroma, image = chroma_steps(*size)
     data = jpeg_of(image, 100, subsampling)
     out = Picture(device, fmt, *size)
     assert decode(device, data, out) == 0, device.acl.get_recent_err_msg()
@@ -226,7 +226,7 @@ def test_finer_chroma_is_averaged(device):
     np.testing.assert_array_equal(out.read()[1].reshape(24, 32, 2), (sums + 2) // 4)
 
 
-def test_gray_has_no_colours(device):
+def test_gray_has_no_colors(device):
     gray = jpeg_of(noise(32, 32, "L"))
     out = Picture(device, NV12, 32, 32)
     assert decode(device, gray, out) == 0
@@ -365,7 +365,7 @@ def test_an_area_is_cropped_and_pasted(device):
         assert "the area of the crop" in device.acl.get_recent_err_msg()
 
 
-def test_colours_are_converted(device):
+def test_colors_are_converted(device):
     rgb = np.asarray(noise(48, 32).convert("RGB"))
     source, yuv = Picture(device, RGB, 48, 32, [rgb]), Picture(device, YUV444, 48, 32)
     call = ("acldvppVpcConvertColorAsync", device.channel)

@@ -1,14 +1,18 @@
 // Elementwise operators invoked by type name.
 
+#include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "acl/rt/device.h"
+#include "ops/core/dtype.h"
 #include "ops/core/iterate/view.h"
 #include "ops/core/tensor_memory.h"
 #include "ops/math/elementwise/operators.h"
 #include "ops/registry/infer.h"
 #include "ops/registry/invalid_call.h"
 #include "ops/registry/registry.h"
+#include "ops/registry/run_both.h"
 #include "softnpu/overflow.h"
 
 namespace softnpu {
@@ -42,11 +46,60 @@ Status plan_scaled(Operands& of, Plan* plan) {
   return binary(op, of.value(0, &a), of.value(1, &b), {&scale}, of.out(), plan);
 }
 
+// The number of the attribute `value`, for a tensor of `dtype`.
+Status read_number(Operands& of, aclScalar* out) {
+  const double value = of.real("value");
+  *out = real_scalar(value);
+  if (is_floating(of.dtype(0)) || is_complex(of.dtype(0))) return Status::ok();
+  if (value != std::trunc(value) || std::abs(value) >= 0x1p53) {
+    return invalid_call("the number of a tensor of integers is an integer");
+  }
+  *out = integer_scalar(static_cast<int64_t>(value));
+  return Status::ok();
+}
+
+Status plan_add_number(Operands& of, Plan* plan) {
+  aclScalar number;
+  SOFTNPU_RETURN_IF_ERROR(read_number(of, &number));
+  const aclScalar one = integer_scalar(1);
+  return binary(MapOp::kAdd, of.in(0), number, {&one}, of.out(), plan);
+}
+
+Status plan_multiply_number(Operands& of, Plan* plan) {
+  aclScalar number;
+  SOFTNPU_RETURN_IF_ERROR(read_number(of, &number));
+  return binary(MapOp::kMul, of.in(0), number, of.out(), plan);
+}
+
+// The sum of all inputs, in their order.
+Status plan_sum_of_all(Operands& of, Plan* plan) {
+  if (of.count() == 0) return invalid_call("no tensor is given");
+  const aclScalar one = integer_scalar(1);
+  if (of.count() == 1) return cast(of.in(0), of.out(), plan);
+  Plan whole;
+  SOFTNPU_RETURN_IF_ERROR(binary(MapOp::kAdd, of.in(0), of.in(1), {&one}, of.out(), &whole));
+  for (size_t i = 2; i < of.count(); ++i) {
+    Plan next;
+    SOFTNPU_RETURN_IF_ERROR(binary(MapOp::kAdd, of.out(), of.in(i), {&one}, of.out(), &next));
+    Plan both;
+    run_both(std::move(whole), std::move(next), &both);
+    whole = std::move(both);
+  }
+  *plan = std::move(whole);
+  return Status::ok();
+}
+
 template <int32_t mode>
 Status plan_divide(Operands& of, Plan* plan) {
   aclScalar a;
   aclScalar b;
   return divide(of.value(0, &a), of.value(1, &b), mode, of.out(), plan);
+}
+
+// Integers are divided as in C.
+Status plan_quotient(Operands& of, Plan* plan) {
+  const bool is_fraction = is_floating(of.out().dtype) || is_complex(of.out().dtype);
+  return is_fraction ? plan_divide<0>(of, plan) : plan_binary<MapOp::kTruncDivide>(of, plan);
 }
 
 template <MapOp op>

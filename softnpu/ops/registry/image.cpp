@@ -45,7 +45,8 @@ struct ConvReading {
     stride = spatial(of.integers("strides"), dims, 1);
     dilation = spatial(of.integers("dilations"), dims, 1);
     output_padding = spatial(of.integers("output_padding"), dims, 0);
-    groups = of.integer("groups");
+    // ONNX calls it group, and onnxruntime passes that name.
+    groups = of.has("group") ? of.integer("group") : of.integer("groups");
     return halves(of.integers("pads"), dims, &padding);
   }
   ConvAttributes attributes(bool transposed) const {
@@ -130,12 +131,12 @@ PoolReading read_average_pool(Operands& of) {
 
 Status check_average_pool(Operands& of) {
   if (of.words("data_format") != "NCHW") return invalid_call("images [N, C, H, W] are implemented");
-  if (of.flag("global_pooling")) return invalid_call("pooling of whole images is AdaptiveAvgPool2d");
   if (of.words("padding_mode") != "CALCULATED") return invalid_call("paddings that are given are implemented");
   return Status::ok();
 }
 
 Status plan_average_pool(Operands& of, Plan* plan) {
+  if (of.flag("global_pooling")) return adaptive_avg_pool(2, of.in(0), ints({1, 1}), of.out(), plan);
   SOFTNPU_RETURN_IF_ERROR(check_average_pool(of));
   return avg_pool(read_average_pool(of).attributes(), of.in(0), !of.flag("exclusive"), of.integer("divisor_override"),
                   of.out(), plan);
@@ -143,6 +144,7 @@ Status plan_average_pool(Operands& of, Plan* plan) {
 
 // (sizes of the result, gradient)
 Status plan_average_pool_gradient(Operands& of, Plan* plan) {
+  if (of.flag("global_pooling")) return invalid_call("its gradient is AdaptiveAvgPool2dGrad");
   (void)of.numbers(0);
   SOFTNPU_RETURN_IF_ERROR(check_average_pool(of));
   return avg_pool_backward(read_average_pool(of).attributes(), of.in(1), of.out(), !of.flag("exclusive"), 0, of.out(),
@@ -209,6 +211,38 @@ Status plan_max_values(Operands& of, Plan* plan) {
   return max_pool_values({kernel, stride, 0, pads, dilation, false}, of.in(0), of.out(), plan);
 }
 
+// Maxima over windows [1, 1, H, W], or over whole images.
+struct MaxPoolReading {
+  aclIntArray kernel, stride, pads;
+  bool ceil_mode = false;
+
+  Status read(Operands& of, const aclTensor& x) {
+    if (of.words("data_format") != "NCHW" || x.dims.size() != 4) {
+      return invalid_call("images [N, C, H, W] are implemented");
+    }
+    if (of.flag("global_pooling")) {
+      kernel = stride = ints({x.dims[2], x.dims[3]});
+      pads = ints({0, 0, 0, 0});
+      return Status::ok();
+    }
+    const std::string mode = of.words("padding_mode");
+    if (mode != "CALCULATED" && mode != "VALID") return invalid_call("paddings that are given are implemented");
+    kernel = spatial(of.integers("ksize"), 2, 1);
+    stride = spatial(of.integers("strides"), 2, 1);
+    const aclIntArray given = of.integers("pads");
+    pads = mode == "VALID" || given.size() != 4 ? ints({0, 0, 0, 0}) : given;
+    ceil_mode = of.flag("ceil_mode");
+    return Status::ok();
+  }
+};
+
+Status plan_max_pool_v3(Operands& of, Plan* plan) {
+  MaxPoolReading pool;
+  SOFTNPU_RETURN_IF_ERROR(pool.read(of, of.in(0)));
+  const aclIntArray dilation = ints({1, 1});
+  return max_pool_values({pool.kernel, pool.stride, 0, pool.pads, dilation, pool.ceil_mode}, of.in(0), of.out(), plan);
+}
+
 // (x, gradient, bits)
 Status plan_max_pool_gradient(Operands& of, Plan* plan) {
   return max_pool_bits_backward(read_max_pool(of, "dilations").attributes(), of.in(1), of.in(0), of.in(2), of.out(),
@@ -250,6 +284,18 @@ Status pooled(const PoolReading& pool, const aclTensor& x, aclTensor& y) {
   if (x.dims.size() < 3) return invalid_call("images [N, C, H, W] are needed");
   return windows(x, x.dims[x.dims.size() - 3], pool.kernel, pool.stride, pool.padding, pool.dilation, pool.ceil_mode,
                  y);
+}
+
+Status average_pooled(Operands& of, const aclTensor& x, aclTensor& y) {
+  return of.flag("global_pooling") ? with_spatial(x, ints({1, 1}), y) : pooled(read_average_pool(of), x, y);
+}
+
+Status max_pooled(Operands& of, const aclTensor& x, aclTensor& y) {
+  MaxPoolReading pool;
+  SOFTNPU_RETURN_IF_ERROR(pool.read(of, x));
+  aclIntArray padding;
+  SOFTNPU_RETURN_IF_ERROR(halves(pool.pads, 2, &padding));
+  return windows(x, x.dims[1], pool.kernel, pool.stride, padding, ints({1, 1}), pool.ceil_mode, y);
 }
 
 Status max_values(Operands& of, const aclTensor& x, aclTensor& y) {

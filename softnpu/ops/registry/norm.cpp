@@ -1,10 +1,12 @@
 // Normalizations and softmax invoked by type name. They save a variance where aclnn saves rstd.
 
+#include "ops/core/copy/strided_copy.h"
 #include "ops/nn/norm/norms.h"
 #include "ops/nn/softmax/softmax.h"
 #include "ops/registry/infer.h"
 #include "ops/registry/invalid_call.h"
 #include "ops/registry/registry.h"
+#include "ops/registry/run_both.h"
 
 namespace softnpu {
 namespace {
@@ -43,6 +45,29 @@ Status plan_layer_norm_gradient(Operands& of, Plan* plan) {
 Status plan_evaluation(Operands& of, Plan* plan) {
   return batch_norm(of.in(0), &of.in(1), &of.in(2), &of.in(3), &of.in(4), false, 0, of.real("epsilon"), of.out(),
                     nullptr, nullptr, plan);
+}
+
+// Inference; the results beside y are the running statistics.
+Status plan_batch_norm(Operands& of, Plan* plan) {
+  const aclTensor* mean = of.maybe(3);
+  const aclTensor* variance = of.maybe(4);
+  if (of.flag("is_training") || mean == nullptr || variance == nullptr) {
+    return invalid_call(
+        "inference with a mean and a variance is implemented (is_training false); training is BNTrainingUpdate");
+  }
+  if (of.words("data_format") != "NCHW") return invalid_call("images [N, C, ..] are implemented");
+  Plan whole;
+  SOFTNPU_RETURN_IF_ERROR(batch_norm(of.in(0), &of.in(1), &of.in(2), mean, variance, false, 0, of.real("epsilon"),
+                                     of.out(), nullptr, nullptr, &whole));
+  for (size_t i = 1; i < 5; ++i) {
+    Plan copy;
+    SOFTNPU_RETURN_IF_ERROR(plan_copy(i % 2 == 1 ? *mean : *variance, of.out(i), &copy));
+    Plan both;
+    run_both(std::move(whole), std::move(copy), &both);
+    whole = std::move(both);
+  }
+  *plan = std::move(whole);
+  return Status::ok();
 }
 
 // (gradient, weight, running variance)

@@ -12,6 +12,7 @@
 #include "ops/registry/infer.h"
 #include "ops/registry/invalid_call.h"
 #include "ops/registry/registry.h"
+#include "ops/registry/run_both.h"
 #include "ops/tensor/index/operators.h"
 #include "ops/tensor/shape/operators.h"
 #include "ops/tensor/sort/operators.h"
@@ -20,10 +21,8 @@ namespace softnpu {
 namespace {
 
 // Starts and sizes of each dimension; -1 means the rest.
-Status slice_of(Operands& of, aclTensor* out) {
-  aclTensor view = of.in(0);
-  const aclIntArray first = of.numbers(1);
-  const aclIntArray sizes = of.numbers(2);
+Status slice_of(const aclTensor& x, const aclIntArray& first, const aclIntArray& sizes, aclTensor* out) {
+  aclTensor view = x;
   if (first.size() != view.dims.size() || sizes.size() != view.dims.size()) {
     return invalid_call("a start and a size for each dimension are needed");
   }
@@ -39,14 +38,97 @@ Status slice_of(Operands& of, aclTensor* out) {
 
 Status plan_slice(Operands& of, Plan* plan) {
   aclTensor view;
-  SOFTNPU_RETURN_IF_ERROR(slice_of(of, &view));
+  SOFTNPU_RETURN_IF_ERROR(slice_of(of.in(0), of.numbers(1), of.numbers(2), &view));
   return plan_copy(view, of.out(), plan);
 }
 
 Status infer_slice(Operands& of) {
   aclTensor view;
-  SOFTNPU_RETURN_IF_ERROR(slice_of(of, &view));
+  SOFTNPU_RETURN_IF_ERROR(slice_of(of.in(0), of.numbers(1), of.numbers(2), &view));
   return like(view, of.out());
+}
+
+// The same with starts and sizes as attributes.
+Status plan_slice_of(Operands& of, Plan* plan) {
+  aclTensor view;
+  SOFTNPU_RETURN_IF_ERROR(slice_of(of.in(0), of.integers("offsets"), of.integers("size"), &view));
+  return plan_copy(view, of.out(), plan);
+}
+
+Status infer_slice_of(Operands& of) {
+  aclTensor view;
+  SOFTNPU_RETURN_IF_ERROR(slice_of(of.in(0), of.integers("offsets"), of.integers("size"), &view));
+  return like(view, of.out());
+}
+
+// The part of `x` with the sizes of the second input, from `axis` on; one offset for all of these dimensions, or one
+// for each.
+Status plan_crop(Operands& of, Plan* plan) {
+  const aclTensor& x = of.in(0);
+  const Dims& wanted = of.in(1).dims;
+  const aclIntArray offsets = of.integers("offsets");
+  size_t axis = 0;
+  SOFTNPU_RETURN_IF_ERROR(find_dim(of.integer("axis"), x.dims.size(), &axis));
+  const size_t cropped = x.dims.size() - axis;
+  if (wanted.size() != x.dims.size() || (offsets.size() != 1 && offsets.size() != cropped)) {
+    return invalid_call("sizes for each dimension, and one offset or one for each that is cropped, are needed");
+  }
+  aclIntArray first;
+  aclIntArray sizes;
+  for (size_t i = 0; i < x.dims.size(); ++i) {
+    first.values.push_back(i < axis ? 0 : offsets[offsets.size() == 1 ? 0 : i - axis]);
+    sizes.values.push_back(i < axis ? x.dims[i] : wanted[i]);
+  }
+  aclTensor view;
+  SOFTNPU_RETURN_IF_ERROR(slice_of(x, first, sizes, &view));
+  return plan_copy(view, of.out(), plan);
+}
+
+// The same elements in their order, under the result's sizes.
+Status plan_reshape(Operands& of, Plan* plan) {
+  const aclTensor& x = of.in(0);
+  aclTensor to = of.out();
+  if (element_count(x) != element_count(to)) return invalid_call("the result has another number of elements");
+  to.dims = x.dims;
+  if (!set_contiguous_strides(to.dims, &to.strides)) return invalid_call("the tensor has too many elements");
+  return plan_copy(x, to, plan);
+}
+
+Status flattened(const aclTensor& x, int64_t axis, aclTensor& y) {
+  size_t at = 0;
+  SOFTNPU_RETURN_IF_ERROR(find_dim(axis, x.dims.size() + 1, &at));
+  std::array<int64_t, 2> sizes{1, 1};
+  for (size_t i = 0; i < x.dims.size(); ++i) sizes[i < at ? 0 : 1] *= x.dims[i];
+  return sized(ints({sizes[0], sizes[1]}), x.dtype, y);
+}
+
+// One size may be -1: what the others leave.
+Status reshaped(Operands& of, const aclTensor& x, aclTensor& y) {
+  if (of.integer("axis") != 0 || of.integer("num_axes") != -1) {
+    return invalid_call("all dimensions are reshaped: axis 0, num_axes -1");
+  }
+  aclIntArray sizes = of.numbers(1);
+  Checked rest = 1;
+  int64_t* open = nullptr;
+  for (int64_t& size : sizes.values) {
+    if (size == -1 && open == nullptr) {
+      open = &size;
+    } else if (size < 0) {
+      return invalid_call("sizes are positive, and one may be -1");
+    } else {
+      rest = rest * size;
+    }
+  }
+  const int64_t count = element_count(x);
+  if (open != nullptr) {
+    if (!rest.fits() || rest.value() == 0 || count % rest.value() != 0) {
+      return invalid_call("the size -1 cannot be computed");
+    }
+    *open = count / rest.value();
+  } else if (!rest.is(count)) {
+    return invalid_call("the result has another number of elements");
+  }
+  return sized(sizes, x.dtype, y);
 }
 
 // Starts, ends and steps of the first dimensions. Each mask has a bit per dimension: begin and end masks extend the
@@ -173,17 +255,6 @@ Status plan_mode(PadMode mode, const aclTensor& self, const aclIntArray& pairs, 
   return pad(mode, dims, self, last, out, plan);
 }
 
-// Runs one plan, then the other.
-Status run_both(Plan one, Plan other, Plan* plan) {
-  plan->workspace_bytes = larger(one.workspace_bytes, other.workspace_bytes);
-  plan->work = one.work + other.work;
-  plan->run = [first = std::move(one.run), second = std::move(other.run)](void* workspace) {
-    SOFTNPU_RETURN_IF_ERROR(first(workspace));
-    return second(workspace);
-  };
-  return Status::ok();
-}
-
 // Fills the whole result with the one element of `value`, then copies `self` to its middle. Negative paddings crop.
 Status pad_with_element(const aclTensor& self, const aclIntArray& pairs, const aclTensor& value, const aclTensor& out,
                         Plan* plan) {
@@ -210,7 +281,8 @@ Status pad_with_element(const aclTensor& self, const aclIntArray& pairs, const a
   Plan middle;
   SOFTNPU_RETURN_IF_ERROR(cast(element, out, &whole));
   SOFTNPU_RETURN_IF_ERROR(plan_copy(from, to, &middle));
-  return run_both(std::move(whole), std::move(middle), plan);
+  run_both(std::move(whole), std::move(middle), plan);
+  return Status::ok();
 }
 
 Status plan_pad_with(Operands& of, Plan* plan) {
@@ -236,6 +308,13 @@ Status plan_fill(Operands& of, Plan* plan) {
   (void)of.numbers(0);  // the result's sizes, redundant
   const MapInput value = of.value(1, &number);
   return value.scalar != nullptr ? fill(of.out(), *value.scalar, plan) : cast(*value.tensor, of.out(), plan);
+}
+
+// A tensor of one element, or a number.
+Status plan_fill_value(Operands& of, Plan* plan) {
+  aclScalar number;
+  const MapInput value = of.value(0, &number);
+  return value.scalar != nullptr ? fill(of.out(), *value.scalar, plan) : plan_copy(*value.tensor, of.out(), plan);
 }
 
 Status plan_top(Operands& of, Plan* plan) {
@@ -267,7 +346,8 @@ Status plan_one_hot(Operands& of, Plan* plan) {
   const aclTensor index = unsqueeze(of.in(0), static_cast<size_t>(along));
   SOFTNPU_RETURN_IF_ERROR(fill(of.out(), off, &whole));
   SOFTNPU_RETURN_IF_ERROR(scatter(of.out(), along, index, on, 0, true, of.out(), &marks));
-  return run_both(std::move(whole), std::move(marks), plan);
+  run_both(std::move(whole), std::move(marks), plan);
+  return Status::ok();
 }
 
 Status plan_linspace(Operands& of, Plan* plan) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "acl_fixture.h"
 #include "aclnn/acl_meta.h"
@@ -88,7 +89,9 @@ TEST_F(MissingMemoryTest, TheSizesOfAnOutputReachTheCallersTensor) {
   ASSERT_EQ(aclSetAclOpExecutorRepeatable(executor), ACLNN_SUCCESS);
   ASSERT_EQ(aclSetTensorAddr(executor, 1, out, blocks_[1]), ACLNN_SUCCESS);
   void* workspace = nullptr;
-  if (bytes > 0) ASSERT_EQ(aclrtMalloc(&workspace, bytes, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  if (bytes > 0) {
+    ASSERT_EQ(aclrtMalloc(&workspace, bytes, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  }
   ASSERT_EQ(aclnnNonzero(workspace, bytes, executor, nullptr), ACLNN_SUCCESS) << recent_error();
   ASSERT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
   int64_t* sizes = nullptr;

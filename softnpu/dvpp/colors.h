@@ -9,6 +9,6 @@ namespace softnpu {
 
 // Both have the same sizes. Chroma is the mean of its pixels, and belongs to each of them. `matrix` is one of
 // acldvppCscMatrix: ITU-R BT.601, BT.709 or BT.2020 in their full or narrow range. A new alpha is 255.
-Status convert_colours(const Picture& from, const Picture& to, uint32_t matrix);
+Status convert_colors(const Picture& from, const Picture& to, uint32_t matrix);
 
 }  // namespace softnpu

@@ -1,4 +1,4 @@
-#include "dvpp/colours.h"
+#include "dvpp/colors.h"
 
 #include <algorithm>
 #include <array>
@@ -128,7 +128,7 @@ void to_yuv(const Picture& from, const Picture& to, const Matrix& matrix) {
 
 }  // namespace
 
-Status convert_colours(const Picture& from, const Picture& to, uint32_t matrix) {
+Status convert_colors(const Picture& from, const Picture& to, uint32_t matrix) {
   if (from.width != to.width || from.height != to.height) {
     return {ACL_ERROR_INVALID_PARAM,
             text("the input is ", from.width, " x ", from.height, " pixels, the output ", to.width, " x ", to.height)};
