@@ -119,7 +119,7 @@ class Simulation {
     bool operator>(const Event& other) const { return std::tie(time, number) > std::tie(other.time, other.number); }
   };
 
-  void after(double cycles, uint32_t block, Pipe pipe) { events_.push({now_ + cycles, events_made_++, block, pipe}); }
+  void after(double cycles, uint32_t block, Pipe pipe) { events_.push({now_ + cycles, events_created_++, block, pipe}); }
 
   void begin_blocks() {
     if (is_beginning_) return;  // the loop below goes on
@@ -376,7 +376,7 @@ class Simulation {
   std::map<uint64_t, uint64_t> signals_;              // given and not taken
   std::map<uint64_t, std::vector<uint32_t>> takers_;  // blocks that wait
   std::vector<uint32_t> waiting_;                     // in SyncAll
-  uint64_t events_made_ = 0;
+  uint64_t events_created_ = 0;
   uint64_t released_ = 0;
   size_t arrived_ = 0;
   size_t ended_ = 0;

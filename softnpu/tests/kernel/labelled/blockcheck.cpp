@@ -83,7 +83,7 @@ void shares_rounded_up(GM_ADDR x, GM_ADDR, GM_ADDR z) {
 
 // Columns of two units each, with a stride of eight units.
 template <bool is_fixed>
-void columns_too_wide(GM_ADDR, GM_ADDR, GM_ADDR z) {
+void columns_beyond_row(GM_ADDR, GM_ADDR, GM_ADDR z) {
   constexpr uint16_t kRows = 16;
   constexpr uint16_t kWidth = is_fixed ? 2 : 3;
   Copier op;
@@ -267,7 +267,7 @@ constexpr Row kRows[] = {
     ROW(overlapping_tiles, "tiles of neighbours have a unit in common"),
     ROW(unit_of_neighbour, "DataCopy writes a unit of 32 bytes that the next block has a part of"),
     ROW(shares_rounded_up, "the last block's tile reaches back into the share before it"),
-    ROW(columns_too_wide, "strided columns that are wider than their distance"),
+    ROW(columns_beyond_row, "strided columns that are wider than their distance"),
     ROW(sum_without_sync, "SyncAll is missing before the sum of all blocks' results"),
     ROW(sync_too_early, "SyncAll comes before the copy that it is for"),
     ROW(sum_without_atomic, "adds to global memory by a load and a store"),
