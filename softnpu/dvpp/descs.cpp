@@ -1,7 +1,9 @@
 // Memory of pictures, and the descriptions of pictures and pieces of streams.
 
 #include <memory>
+#include <string>
 
+#include "acl/acl.h"
 #include "acl/acl_rt.h"
 #include "base/border.h"
 #include "base/no_destroy.h"
@@ -57,14 +59,21 @@ Value get(const char* function, HandlesOf<T> handles, const void* handle, Field 
   return value;
 }
 
+// What a function of the runtime returned, with its text.
+Status status_of(aclError code) {
+  if (code == ACL_SUCCESS) return Status::ok();
+  const char* recent = aclGetRecentErrMsg();
+  const std::string text = recent == nullptr ? "" : recent;
+  return {code, text.substr(0, text.rfind(" [error "))};
+}
+
 }  // namespace
 
 aclError acldvppMalloc(void** devPtr, size_t size) {
-  return softnpu::guarded(aclError{ACL_ERROR_INTERNAL_ERROR},
-                          [&] { return aclrtMalloc(devPtr, size, ACL_MEM_MALLOC_HUGE_FIRST); });
+  return api("acldvppMalloc", [&] { return status_of(aclrtMalloc(devPtr, size, ACL_MEM_MALLOC_HUGE_FIRST)); });
 }
 aclError acldvppFree(void* devPtr) {
-  return softnpu::guarded(aclError{ACL_ERROR_INTERNAL_ERROR}, [&] { return aclrtFree(devPtr); });
+  return api("acldvppFree", [&] { return status_of(aclrtFree(devPtr)); });
 }
 
 acldvppPicDesc* acldvppCreatePicDesc() { return make("acldvppCreatePicDesc", pictures); }

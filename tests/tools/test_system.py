@@ -8,7 +8,8 @@ from dev.run import DevError
 
 COMPILER = """case "$1" in
 -dump*) echo {version} ;;
-*) echo 'dev_probe GoogleTest'; echo 'dev_probe Highway {highway}' ;;
+*) for name in GoogleTest libjpeg-turbo libpng; do echo "dev_probe $name"; done
+   echo 'dev_probe Highway {highway}' ;;
 esac"""
 
 
@@ -107,9 +108,9 @@ def test_without_root_the_command_is_named(machine, monkeypatch):
     with pytest.raises(DevError) as error:
         system.install_system()
     assert str(error.value) == (
-        "this needs g++ 12 or newer, Highway 1.0.3 or newer, GoogleTest: "
+        "this needs g++ 12 or newer, Highway 1.0.3 or newer, GoogleTest, libjpeg-turbo, libpng: "
         "run sudo ./dev setup, which installs them, or this and then ./dev setup:\n"
-        "  sudo apt-get install -y --no-install-recommends g++ libhwy-dev libgtest-dev"
+        "  sudo apt-get install -y --no-install-recommends g++ libhwy-dev libgtest-dev libjpeg62-turbo-dev libpng-dev"
     )
     assert machine.called() == []
 

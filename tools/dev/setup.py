@@ -63,6 +63,12 @@ def _install_requirements(path: Path, *options: str) -> None:
     stamp.write_text(digest)
 
 
+def remove_stray_tests(venv: Path = VENV) -> None:
+    """Removes the top-level package `tests` that some wheels install: it hides the folder tests of this checkout."""
+    for package in venv.glob("lib/python*/site-packages/tests"):
+        shutil.rmtree(package)
+
+
 def _install_programs() -> None:
     """Installs CMake and Ninja into .venv if the system's are missing or too old."""
     wheels = wheels_in_place()
@@ -86,6 +92,7 @@ def _python_packages() -> None:
     _install_requirements(REQUIREMENTS)
     # Their metadata require packages that this project must not install (torchvision, a CUDA torch).
     _install_requirements(MODELS, "--no-deps")
+    remove_stray_tests()
     _install_programs()
     write_ascendc()
 

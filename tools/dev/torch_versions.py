@@ -11,7 +11,7 @@ from pathlib import Path
 from dev.build import build, ccache, link_package, program
 from dev.paths import BUILD, ROOT
 from dev.run import DevError, output, run, say
-from dev.setup import MODELS
+from dev.setup import MODELS, remove_stray_tests
 from dev.side_venv import make_side_venv
 
 # What CI builds and tests is the first one.
@@ -52,6 +52,7 @@ def _make_venv(version: str) -> Path:
     # As in .venv: their metadata require packages that must not be installed.
     pip = [venv / "bin" / "python", "-m", "pip", "install", "--quiet"]
     run([*pip, "--no-deps", "--requirement", MODELS])
+    remove_stray_tests(venv)
     return venv
 
 

@@ -12,20 +12,21 @@ namespace {
 
 // Where no public source was found, the source says "assumption" and why that order of magnitude.
 constexpr FigureRow kRows[] = {
-    {"cores", &Figures::cores, 32, "", "Liao et al., DaVinci, Hot Chips 31, 2019: Ascend 910"},
+    {"cores", &Figures::cores, 32, "", "press on Liao et al., DaVinci, Hot Chips 31, 2019: Ascend 910"},
     {"frequency", &Figures::frequency, 0.83, "GHz",
      "arithmetic: 3,390 Gflop/s of half (Xiao and Wang, AIBench, CCF THPC 2024) by 32 cores of 128 lanes; their 216 "
      "Tflop/s by 32 cubes of 4,096 multiplications and additions give 0.82"},
-    {"hbm_bandwidth", &Figures::hbm_bandwidth, 1200, "GB/s", "Hot Chips 31: Ascend 910, four stacks of HBM"},
+    {"hbm_bandwidth", &Figures::hbm_bandwidth, 1200, "GB/s",
+     "press on Liao et al., Hot Chips 31: Ascend 910, four stacks of HBM"},
     {"core_bandwidth", &Figures::core_bandwidth, 256, "GB/s",
-     "Hot Chips 31: links of 1,024 bits at 2 GHz; of each copy that runs"},
+     "arithmetic: links of 1,024 bits at 2 GHz, by press on Hot Chips 31; of each copy that runs"},
     {"line_bytes", &Figures::line_bytes, 64, "bytes",
      "assumption: the memory moves whole lines of this size, as most do"},
     {"copy_start", &Figures::copy_start, 64, "cycles",
      "assumption: tens of cycles before the first byte of a copy of global memory"},
     {"burst", &Figures::burst, 16, "cycles", "assumption: addresses of one more burst of a copy"},
     {"vector_bytes", &Figures::vector_bytes, 256, "bytes a cycle",
-     "Hot Chips 31: vector unit of 2,048 bits; of each operand"},
+     "press on Hot Chips 31: vector unit of 2,048 bits; of each operand"},
     {"vector_start", &Figures::vector_start, 16, "cycles", "assumption: depth of the vector unit's pipeline"},
     {"function_passes", &Figures::function_passes, 8, "passes",
      "assumption: a function such as Sin or Log is some instructions, each over all elements"},

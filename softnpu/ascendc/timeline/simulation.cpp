@@ -119,7 +119,9 @@ class Simulation {
     bool operator>(const Event& other) const { return std::tie(time, number) > std::tie(other.time, other.number); }
   };
 
-  void after(double cycles, uint32_t block, Pipe pipe) { events_.push({now_ + cycles, events_created_++, block, pipe}); }
+  void after(double cycles, uint32_t block, Pipe pipe) {
+    events_.push({now_ + cycles, events_created_++, block, pipe});
+  }
 
   void begin_blocks() {
     if (is_beginning_) return;  // the loop below goes on

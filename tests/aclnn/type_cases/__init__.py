@@ -1,6 +1,7 @@
 """Calls of operators by their type, each with PyTorch's result: at least one for every row of the registry."""
 
 from tests.aclnn.type_cases import (
+    clients,
     elementwise,
     gradients,
     losses,
@@ -23,4 +24,5 @@ CASES: list[TypeCase] = [
     *norms.CASES,
     *losses.CASES,
     *others.CASES,
+    *clients.CASES,
 ]

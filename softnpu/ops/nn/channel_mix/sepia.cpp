@@ -1,4 +1,4 @@
-#include "ops/nn/color/sepia.h"
+#include "ops/nn/channel_mix/sepia.h"
 
 #include <algorithm>
 #include <memory>
@@ -9,7 +9,7 @@
 #include "ops/core/describe.h"
 #include "ops/core/dtype.h"
 #include "ops/core/iterate/tiles.h"
-#include "ops/nn/color/mix.h"
+#include "ops/nn/channel_mix/mix.h"
 #include "workers/parallel.h"
 
 namespace softnpu {

@@ -1,4 +1,4 @@
-"""The operators of softnpu/ops/nn/color against their definition in float64."""
+"""The operators of softnpu/ops/nn/channel_mix against their definition in float64."""
 
 import pytest
 import torch

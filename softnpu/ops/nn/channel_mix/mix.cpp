@@ -1,9 +1,9 @@
-#include "ops/nn/color/mix.h"
+#include "ops/nn/channel_mix/mix.h"
 
 #include "simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/nn/color/mix.cpp"
+#define HWY_TARGET_INCLUDE "ops/nn/channel_mix/mix.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
