@@ -1,13 +1,17 @@
 #include "ops/nn/loss/map_sum.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "base/small_vector.h"
 #include "base/text.h"
 #include "ops/core/convert/element_rows.h"
 #include "ops/core/describe.h"
 #include "ops/core/iterate/space.h"
+#include "ops/core/iterate/tiles.h"
 #include "ops/core/tensor_memory.h"
 #include "ops/nn/loss/functions.h"
 #include "workers/parallel.h"
@@ -16,8 +20,7 @@ namespace softnpu {
 namespace {
 
 constexpr size_t kMaxInputs = 5;
-constexpr int64_t kTile = 512;  // values per tile
-constexpr int64_t kChunk = 64 * kTile;
+constexpr int64_t kChunk = 64 * Tiles::kTile;
 constexpr size_t kMaxBytes = sizeof(double);
 constexpr double kFlopsPerElement = 16;
 
@@ -26,29 +29,21 @@ class MapSumTask {
  public:
   MapSumTask(const Mapping& mapping, std::initializer_list<MapInput> inputs, bool mean, char* out,
              aclDataType out_dtype, Space space)
-      : mapping_(mapping), space_(std::move(space)), out_(out) {
+      : mapping_(mapping), out_(out) {
     is_double_ = compute_type_of(mapping.dtype) == ComputeType::kF64;
-    compute_bytes_ = is_double_ ? sizeof(double) : sizeof(float);
     total_ = total_kernel(compute_type_of(mapping.dtype));
     writer_ = ElementWriter(ACL_DOUBLE, out_dtype);
-    divisor_ = mean ? static_cast<double>(space_.count()) : 1;
-    size_t operand = 0;
+    divisor_ = mean ? static_cast<double>(space.count()) : 1;
+    work_ = kFlopsPerElement * mapping.cost * static_cast<double>(space.count());
+    threads_ = threads_for(work_);
     for (const MapInput& given : inputs) {
-      Input& input = inputs_[count_++];
-      if (given.scalar != nullptr) {
-        input.value = given.scalar->as_double();
-        input.is_scalar = true;
-      } else {
-        input.operand = operand++;
-        input.reader = ElementReader(space_.operand(input.operand).dtype, mapping.dtype);
-        const Operand& read = space_.operand(input.operand);
-        const bool is_direct = input.reader.is_direct() && !read.is_constant;
-        if (is_direct && space_.is_contiguous(input.operand)) input.memory = read.data;
-      }
+      if (given.scalar != nullptr) numbers_[count_] = given.scalar->as_double();
+      ++count_;
     }
-    const double cost = kFlopsPerElement * mapping.cost * static_cast<double>(space_.count());
-    threads_ = threads_for(cost);
-    work_ = cost;
+    std::array<Tiles::Use, kMaxInputs> uses;
+    uses.fill({mapping.dtype, Tiles::Access::kRead});
+    const size_t tensors = space.operands();
+    tiles_ = Tiles(std::move(space), {uses.data(), tensors});
   }
 
   double work() const { return work_; }
@@ -58,7 +53,7 @@ class MapSumTask {
     auto* sums = static_cast<double*>(workspace);
     parallel_for(pieces(), 1, threads_, [&](int64_t first, int64_t last) {
       for (int64_t chunk = first; chunk < last; ++chunk) {
-        sums[chunk] = sum_of(chunk * kChunk, std::min(space_.count(), (chunk + 1) * kChunk));
+        sums[chunk] = sum_of(chunk * kChunk, std::min(tiles_.count(), (chunk + 1) * kChunk));
       }
     });
     double sum = 0;
@@ -68,60 +63,41 @@ class MapSumTask {
   }
 
  private:
-  struct Input {
-    ElementReader reader;
-    size_t operand = 0;
-    double value = 0;
-    bool is_scalar = false;
-    const char* memory = nullptr;  // the elements, if they are contiguous and in the compute type
-  };
+  using Buffer = char[Tiles::kTile * kMaxBytes];
 
-  int64_t pieces() const { return (space_.count() + kChunk - 1) / kChunk; }
+  int64_t pieces() const { return (tiles_.count() + kChunk - 1) / kChunk; }
 
   double sum_of(int64_t first, int64_t last) const {
-    alignas(64) char tiles[kMaxInputs + 1][kTile * kMaxBytes];
-    const void* in[kMaxInputs] = {};
+    alignas(64) Buffer numbers[kMaxInputs];
+    alignas(64) Buffer results;
     for (size_t k = 0; k < count_; ++k) {
-      in[k] = tiles[k];
-      if (!inputs_[k].is_scalar) continue;
-      if (is_double_) {
-        std::fill_n(reinterpret_cast<double*>(tiles[k]), kTile, inputs_[k].value);
-      } else {
-        std::fill_n(reinterpret_cast<float*>(tiles[k]), kTile, static_cast<float>(inputs_[k].value));
-      }
+      if (numbers_[k]) fill(*numbers_[k], numbers[k]);
     }
     double sum = 0;
-    for (int64_t at = first; at < last; at += kTile) {
-      const int64_t here = std::min(kTile, last - at);
-      for (size_t k = 0; k < count_; ++k) {
-        const Input& input = inputs_[k];
-        if (input.memory != nullptr) {
-          in[k] = input.memory + static_cast<size_t>(at) * compute_bytes_;
-        } else if (!input.is_scalar) {
-          gather(input, at, here, tiles[k]);
-        }
-      }
-      mapping_.kernel(tiles[count_], in, static_cast<size_t>(here), mapping_.constants.data());
-      sum += total_(tiles[count_], static_cast<size_t>(here));
-    }
+    tiles_.run(first, last, [&](int64_t, void* const* values, size_t count) {
+      const void* in[kMaxInputs] = {};
+      for (size_t k = 0; k < count_; ++k) in[k] = numbers_[k] ? numbers[k] : *values++;
+      mapping_.kernel(results, in, count, mapping_.constants.data());
+      sum += total_(results, count);
+    });
     return sum;
   }
 
-  void gather(const Input& input, int64_t at, int64_t count, char* tile) const {
-    space_.for_runs(input.operand, at, count, [&](const char* from, ptrdiff_t stride, size_t here) {
-      input.reader.read(from, stride, here, tile);
-      tile += here * compute_bytes_;
-    });
+  void fill(double number, char* to) const {
+    if (is_double_) {
+      std::fill_n(reinterpret_cast<double*>(to), Tiles::kTile, number);
+    } else {
+      std::fill_n(reinterpret_cast<float*>(to), Tiles::kTile, static_cast<float>(number));
+    }
   }
 
   Mapping mapping_;
-  Space space_;
-  std::array<Input, kMaxInputs> inputs_{};
+  Tiles tiles_;                                              // of the inputs that are tensors
+  std::array<std::optional<double>, kMaxInputs> numbers_{};  // of inputs that are scalars
   size_t count_ = 0;
   ElementWriter writer_;
   char* out_ = nullptr;
   double divisor_ = 1;
-  size_t compute_bytes_ = 0;
   bool is_double_ = false;
   TotalKernel total_ = nullptr;
   double work_ = 0;
