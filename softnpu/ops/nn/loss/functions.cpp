@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "simd/targets.h"
 
@@ -142,35 +143,29 @@ struct SoftMarginBackward {
   }
 };
 
+// The number of inputs that F takes before its constants.
+template <typename F, typename T>
+constexpr size_t inputs_of() {
+  if constexpr (requires(T x, const T* k) { F::of(x, x, k); }) return 2;
+  if constexpr (requires(T x, const T* k) { F::of(x, x, x, k); }) return 3;
+  if constexpr (requires(T x, const T* k) { F::of(x, x, x, x, k); }) return 4;
+  return 5;
+}
+
+template <typename F, typename T, size_t... kInputs>
+HWY_INLINE void map_inputs(T* y, const void* const* in, size_t count, const T* k, std::index_sequence<kInputs...>) {
+  const T* const from[] = {static_cast<const T*>(in[kInputs])...};
+#pragma GCC ivdep
+  for (size_t i = 0; i < count; ++i) y[i] = F::of(from[kInputs][i]..., k);
+}
+
 // The result may be in an input's memory, element for element: iterations are independent.
 template <typename F, typename T>
 void map(void* out, const void* const* in, size_t count, const void* constants) {
   // A copy, which no result overwrites.
   T k[4];
   std::memcpy(k, constants, sizeof k);
-  auto* y = static_cast<T*>(out);
-  const auto* a = static_cast<const T*>(in[0]);
-  const auto* b = static_cast<const T*>(in[1]);
-  if constexpr (requires(T x) { F::of(x, x, k); }) {
-#pragma GCC ivdep
-    for (size_t i = 0; i < count; ++i) y[i] = F::of(a[i], b[i], k);
-  } else {
-    const auto* c = static_cast<const T*>(in[2]);
-    if constexpr (requires(T x) { F::of(x, x, x, k); }) {
-#pragma GCC ivdep
-      for (size_t i = 0; i < count; ++i) y[i] = F::of(a[i], b[i], c[i], k);
-    } else {
-      const auto* e = static_cast<const T*>(in[3]);
-      if constexpr (requires(T x) { F::of(x, x, x, x, k); }) {
-#pragma GCC ivdep
-        for (size_t i = 0; i < count; ++i) y[i] = F::of(a[i], b[i], c[i], e[i], k);
-      } else {
-        const auto* f = static_cast<const T*>(in[4]);
-#pragma GCC ivdep
-        for (size_t i = 0; i < count; ++i) y[i] = F::of(a[i], b[i], c[i], e[i], f[i], k);
-      }
-    }
-  }
+  map_inputs<F>(static_cast<T*>(out), in, count, k, std::make_index_sequence<inputs_of<F, T>()>());
 }
 
 double total32(const void* values, size_t count) {
