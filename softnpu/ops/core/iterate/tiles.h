@@ -53,14 +53,13 @@ class Tiles {
     ElementWriter writer;
     int64_t compute_bytes = 0;
     Access access = Access::kRead;
-    bool is_direct = false;       // memory has the compute type
-    bool in_place = false;        // and all elements are contiguous
-    bool has_short_runs = false;  // direct, and runs of a few elements
+    bool is_direct = false;  // memory has the compute type
+    bool in_place = false;   // and all elements are contiguous
   };
 
   // The values in place, if they are contiguous and in the compute type; else copied to `buffer`.
   void* load(size_t k, int64_t at, int64_t count, char* buffer) const;
-  void put_back(size_t k, int64_t at, int64_t count, char* buffer) const;
+  void put_back(size_t k, int64_t at, int64_t count, const char* buffer) const;
 
   Space space_;
   std::array<OperandAccess, Space::kMaxOperands> accesses_{};

@@ -9,7 +9,7 @@
 
 #include "ops/core/convert/number.h"
 #include "ops/core/element.h"
-#include "ops/core/iterate/short_runs.h"
+#include "ops/core/iterate/gather.h"
 #include "simd/non_temporal.h"
 #include "workers/parallel.h"
 
@@ -375,20 +375,11 @@ void MapTask::fill_constant(const Input& input, size_t count, char* tile) const 
 }
 
 void MapTask::gather(const Input& input, int64_t at, int64_t count, char* tile) const {
-  if (input.reader.is_direct() && has_short_runs(space_)) {
-    return move_short_runs<false>(space_, input.operand, at, count, compute_bytes_, tile);
-  }
-  space_.for_runs(input.operand, at, count, [&](const char* from, ptrdiff_t stride, size_t here) {
-    input.reader.read(from, stride, here, tile);
-    tile += here * compute_bytes_;
-  });
+  softnpu::gather(space_, input.operand, input.reader, at, count, compute_bytes_, tile);
 }
 
 void MapTask::scatter(int64_t at, int64_t count, const char* tile) const {
-  space_.for_runs(0, at, count, [&](char* to, ptrdiff_t stride, size_t here) {
-    writer_.write(tile, here, to, stride);
-    tile += here * compute_bytes_;
-  });
+  softnpu::scatter(space_, 0, writer_, at, count, compute_bytes_, tile);
 }
 
 }  // namespace softnpu
