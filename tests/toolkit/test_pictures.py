@@ -1,21 +1,16 @@
 """Pictures on the device: planes of JPEG, PNG as Pillow reads it, resize as OpenCV does it, bad input."""
 
 import ctypes
-import importlib
 import io
 import struct
-import sys
 import zlib
-from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
 from PIL import Image
+from toolkit.pyacl import TOOLKIT, initialized
 
-ROOT = Path(__file__).resolve().parents[2]
-TOOLKIT = ROOT / "build" / "python" / "torch_npu" / "cann"
-PACKAGES = str(TOOLKIT / "python" / "site-packages")
 GRAY, NV12, NV21, YUV422, YUV444, RGB, BGR, RGBA = 0, 1, 2, 3, 5, 12, 13, 16
 SUBSAMPLING = {GRAY: None, NV12: (2, 2), NV21: (2, 2), YUV422: (2, 1), YUV444: (1, 1)}
 CHANNELS = {RGB: 3, BGR: 3, RGBA: 4}
@@ -25,13 +20,7 @@ INVALID = 100000
 
 @pytest.fixture(scope="module")
 def acl():
-    sys.path.insert(0, PACKAGES)
-    try:
-        module = importlib.import_module("acl")
-    finally:
-        sys.path.remove(PACKAGES)
-    assert module.init() in (0, 100002)
-    return module
+    return initialized()
 
 
 @pytest.fixture(scope="module")

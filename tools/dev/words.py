@@ -46,6 +46,7 @@ def words() -> dict[str, Word]:
     }
 
 
+@cache
 def retired(identifier: str) -> str | None:
     """What to write instead of ``identifier``, or None if it contains no retired word."""
     table = words()
