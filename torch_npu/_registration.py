@@ -35,6 +35,7 @@ def _finish() -> None:
     Failed work that was never waited for is reported here, and the process exits with an error.
     """
     native = state.native()
+    native.wait_for_autograd_threads()
     has_failed = getattr(sys, "last_type", None) is not None
     native._distributed_c10d.end_process_groups(has_failed)
     if getattr(sys, "last_type", None) is not KeyboardInterrupt:

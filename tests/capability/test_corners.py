@@ -32,6 +32,15 @@ int clock_gettime(clockid_t clock, struct timespec* t) {
   return result;
 }
 """
+LATE_THREAD = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <unistd.h>
+void PyEval_AcquireThread(void* state) {
+  usleep(500000);
+  ((void (*)(void*))dlsym(RTLD_NEXT, "PyEval_AcquireThread"))(state);
+}
+"""
 # In a namespace of its own: what is mounted there ends with it.
 MOUNTS = {
     "a /dev/shm of 64 MiB": "mount -t tmpfs -o size=64m tmpfs /dev/shm",
@@ -85,13 +94,22 @@ def test_where_memory_files_are_refused():
     assert "memfd_create" in ended.stderr, ended.stderr
 
 
+def _run_with_functions(tmp_path, text, **environment):
+    """Runs the program with these C functions in front of the system's."""
+    source, library = tmp_path / "functions.c", tmp_path / "functions.so"
+    source.write_text(text)
+    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
+    run("true", LD_PRELOAD=str(library), **environment)
+
+
 def test_when_the_clock_jumps(tmp_path):
     """Time limits count by a clock that is never set: the wall clock goes back and forth by hours."""
-    source = tmp_path / "clock.c"
-    source.write_text(CLOCK)
-    library = tmp_path / "clock.so"
-    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
-    run("true", LD_PRELOAD=str(library), HCCL_CONNECT_TIMEOUT="120")
+    _run_with_functions(tmp_path, CLOCK, HCCL_CONNECT_TIMEOUT="120")
+
+
+def test_ending_before_the_threads_of_autograd_have_started(tmp_path):
+    """Python ends threads that wait for its lock; autograd's engine would wait for them."""
+    _run_with_functions(tmp_path, LATE_THREAD, TORCH_AUTOGRAD_SHUTDOWN_WAIT_LIMIT="100000")
 
 
 def test_without_a_home_and_an_environment():

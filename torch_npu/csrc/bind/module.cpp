@@ -24,6 +24,7 @@
 #include "bind/storage.h"
 #include "core/acl.h"
 #include "core/aclnn.h"
+#include "core/autograd_threads.h"
 #include "core/call_site.h"
 #include "core/cuda_redirect.h"
 #include "core/device.h"
@@ -136,6 +137,7 @@ PYBIND11_MODULE(_C, m) {
         return take_final_failure();
       },
       release_gil());
+  m.def("wait_for_autograd_threads", &wait_for_autograd_threads, release_gil());
   m.def("soc_name", [] { return std::string(aclrtGetSocName()); });
   m.def("cann_version", &cann_version, py::arg("package") = static_cast<int>(ACL_PKG_NAME_CANN));
   m.def("softnpu_version", &softnpu_version);
