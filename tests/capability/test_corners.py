@@ -37,7 +37,7 @@ LATE_THREAD = """
 #include <dlfcn.h>
 #include <unistd.h>
 void PyEval_AcquireThread(void* state) {
-  usleep(500000);
+  if (gettid() != getpid()) sleep(4);
   ((void (*)(void*))dlsym(RTLD_NEXT, "PyEval_AcquireThread"))(state);
 }
 """
