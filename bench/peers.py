@@ -28,7 +28,8 @@ class _Logits(nn.Module):
         return self.network(images).logits
 
 
-def _resnet50() -> nn.Module:
+def resnet50() -> nn.Module:
+    """He and others 2015, as transformers has it; images of 224 x 224, logits of 1,000 classes."""
     return _Logits(ResNetForImageClassification(ResNetConfig(num_labels=1000)))
 
 
@@ -37,7 +38,8 @@ def _block() -> nn.Module:
     return nn.Sequential(*layers).eval()
 
 
-def _first(run: Callable[[Arrays], Sequence[np.ndarray]], values: Arrays) -> np.ndarray:
+def first_result(run: Callable[[Arrays], Sequence[np.ndarray]], values: Arrays) -> np.ndarray:
+    """What a runtime gives first."""
     return run(values)[0]
 
 
@@ -50,8 +52,8 @@ def _images(name: str, network: nn.Module, image: Tensor, repeats: int) -> list[
     path, values = onnx(network, {"x": image}), arrays({"x": image})
     compiled = inductor(network.to(memory_format=torch.channels_last))
     peers = {
-        "ONNX Runtime": partial(_first, onnx_runtime(path), values),
-        "OpenVINO": partial(_first, open_vino(path), values),
+        "ONNX Runtime": partial(first_result, onnx_runtime(path), values),
+        "OpenVINO": partial(first_result, open_vino(path), values),
         "inductor": partial(compiled, image.contiguous(memory_format=torch.channels_last)),
     }
     row = Row(name, work, partial(network, image), repeats)
@@ -67,7 +69,7 @@ def networks() -> list[Row]:
     """What is called without gradients."""
     torch.manual_seed(0)
     rows = []
-    for name, (make, size) in {"ResNet-50": (_resnet50, 224), **NETWORKS}.items():
+    for name, (make, size) in {"ResNet-50": (resnet50, 224), **NETWORKS}.items():
         network = with_statistics(make())
         for batch in (1, 8):
             image = torch.randn(batch, 3, size, size)

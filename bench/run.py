@@ -1,6 +1,6 @@
 """./dev bench [--cpu-time] [--runs N] [--write FILE] [suite ...]: npu against CPU eager in one process.
 
-Without a suite: all of them but ``collectives``, ``peers``, ``instructions``, ``compile``, ``sizes``,
+Without a suite: all of them but ``collectives``, ``peers``, ``peer-graphs``, ``instructions``, ``compile``, ``sizes``,
 ``kernel-checks``, ``timeline`` and ``report``. ``--runs 3`` measures three times and keeps each row's slowest ratio;
 ``--write`` gives JSON, or Markdown where the file's name ends with .md. ``./dev bench compare A.json B.json`` holds two builds against
 each other.
@@ -291,6 +291,16 @@ def peers() -> list[Measured]:
     return measured + compare("peers", trained(), rounds=7)
 
 
+def peer_graphs() -> list[Measured]:
+    """The graph engine on whole networks, against npu eager and other runtimes."""
+    from peer_graphs import rows, summary
+
+    with torch.no_grad():
+        measured = compare("peer-graphs", rows(), rounds=7)
+    print(summary(measured))
+    return measured
+
+
 def model_sizes() -> list[Measured]:
     """Time and memory of compiling and loading models of 10^3 to 10^6 nodes."""
     from model_sizes import main as measure
@@ -340,6 +350,7 @@ BY_NAME = (
     "custom",
     "llm",
     "peers",
+    "peer-graphs",
     "instructions",
     "compile",
     "sizes",
@@ -371,6 +382,7 @@ SUITES: dict[str, Callable[[], list[Measured]]] = {
     "neighbours": neighbours,
     "precision": precision,
     "peers": peers,
+    "peer-graphs": peer_graphs,
     "kernels": kernels,
     "report": report,
     "kernel-checks": kernel_checks,
