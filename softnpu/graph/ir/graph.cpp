@@ -126,8 +126,9 @@ Status check_value(const Graph& graph, ValueId id) {
     bytes = bytes * size;
     if (!bytes.fits()) return damaged(value.name + " has more bytes than 64 bits count");
   }
-  if (value.kind > ValueKind::kView) return damaged(value.name + " is of no known kind");
-  if (value.kind == ValueKind::kConstant && value.bytes.size != bytes.bytes()) {
+  if (value.kind > ValueKind::kParameter) return damaged(value.name + " is of no known kind");
+  const bool has_bytes = value.kind == ValueKind::kConstant || value.kind == ValueKind::kParameter;
+  if (has_bytes && value.bytes.size != bytes.bytes()) {
     return damaged(text(value.name, " has ", value.bytes.size, " bytes, where ", bytes.bytes(), " are needed"));
   }
   if (value.kind != ValueKind::kView) return Status::ok();
@@ -144,7 +145,8 @@ Status check(const Graph& graph) {
   std::vector<bool> created(graph.values.size());
   for (ValueId id = 0; id < count; ++id) {
     SOFTNPU_RETURN_IF_ERROR(check_value(graph, id));
-    created[id] = graph.values[id].kind == ValueKind::kInput || graph.values[id].kind == ValueKind::kConstant;
+    const ValueKind kind = graph.values[id].kind;
+    created[id] = kind == ValueKind::kInput || kind == ValueKind::kConstant || kind == ValueKind::kParameter;
   }
   const auto is_created = [&](ValueId id) { return id >= 0 && id < count && created[graph.root(id)]; };
   for (const Node& node : graph.nodes) {

@@ -28,6 +28,7 @@ enum class ValueKind : uint8_t {
   kConstant,  // has bytes
   kResult,    // an output of a node
   kView,      // the elements of `base` in the same order, with other sizes
+  kParameter,  // device memory of the caller, `bytes`, read where it is; what it has may change between two runs
 };
 
 struct Value {

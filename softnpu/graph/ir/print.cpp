@@ -89,6 +89,7 @@ class Printer {
     if (id == kNoValue) return "none";
     const Value& value = graph_.values[id];
     if (value.kind == ValueKind::kConstant) return constant(value);
+    if (value.kind == ValueKind::kParameter) return "parameter " + typed(value);
     if (value.kind == ValueKind::kView) return text("view(", operand(value.base), ", ", listed(value.dims), ")");
     return number(id);
   }

@@ -22,7 +22,7 @@ bool read_value(Parser* parser, std::string_view constants, const std::shared_pt
   const auto size = parser->get<uint64_t>();
   if (offset > constants.size() || size > constants.size() - offset) return false;
   if (out->kind == ValueKind::kConstant) out->bytes = {constants.data() + offset, size, owner};
-  return parser->is_ok();
+  return parser->is_ok() && out->kind != ValueKind::kParameter;  // addresses are no part of a file
 }
 
 bool read_node(Parser* parser, Node* out) {

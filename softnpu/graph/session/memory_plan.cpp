@@ -84,6 +84,7 @@ class Planner {
   Planner(const Graph& graph, bool shares) : graph_(graph), shares_(shares) {
     plan_.placements.resize(graph.values.size());
     plan_.is_prologue.resize(graph.nodes.size());
+    plan_.reads_parameters.resize(graph.nodes.size());
   }
 
   MemoryPlan run() {
@@ -107,21 +108,33 @@ class Planner {
 
   void find_prologue() {
     is_constant_.resize(graph_.values.size());
+    is_variable_.resize(graph_.values.size());
     for (size_t i = 0; i < graph_.values.size(); ++i) {
-      is_constant_[i] = graph_.values[i].kind == ValueKind::kConstant;
+      const bool is_parameter = graph_.values[i].kind == ValueKind::kParameter;
+      is_constant_[i] = is_parameter || graph_.values[i].kind == ValueKind::kConstant;
+      is_variable_[i] = is_parameter;
+      if (is_parameter) plan_.placements[i] = {Region::kParameter, 0};
     }
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       const Node& node = graph_.nodes[i];
       bool depends_on_constants = true;
+      bool reads_parameters = false;
       for (const Operand& input : node.inputs) {
-        depends_on_constants &= input.value == kNoValue || is_constant_[graph_.root(input.value)];
+        if (input.value == kNoValue) continue;
+        const ValueId root = graph_.root(input.value);
+        depends_on_constants &= is_constant_[root];
+        reads_parameters |= is_variable_[root];
       }
       // Outputs of the model are written at each run.
       for (const ValueId id : node.outputs) {
         depends_on_constants &= plan_.placements[graph_.root(id)].region != Region::kOutput;
       }
       plan_.is_prologue[i] = depends_on_constants;
-      for (const ValueId id : node.outputs) is_constant_[graph_.root(id)] = depends_on_constants;
+      plan_.reads_parameters[i] = depends_on_constants && reads_parameters;
+      for (const ValueId id : node.outputs) {
+        is_constant_[graph_.root(id)] = depends_on_constants;
+        is_variable_[graph_.root(id)] = plan_.reads_parameters[i];
+      }
     }
   }
 
@@ -210,7 +223,8 @@ class Planner {
   const Graph& graph_;
   bool shares_;
   MemoryPlan plan_;
-  std::vector<bool> is_constant_;  // known when a model is loaded
+  std::vector<bool> is_constant_;  // known when a model is loaded, but for writes to parameters
+  std::vector<bool> is_variable_;  // of those: depends on a parameter
 };
 
 }  // namespace

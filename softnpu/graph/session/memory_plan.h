@@ -9,14 +9,16 @@
 namespace softnpu::graph {
 
 struct Placement {
-  enum class Region : uint8_t { kNone, kWeights, kShared, kWork, kInput, kOutput };
+  enum class Region : uint8_t { kNone, kWeights, kShared, kWork, kParameter, kInput, kOutput };
   Region region = Region::kNone;  // kNone: no operator reads it in device memory
   size_t offset = 0;              // in bytes; of shared constants, inputs and outputs their number
 };
 
 struct MemoryPlan {
   std::vector<Placement> placements;  // of each value; a view's is that of its root
-  std::vector<bool> is_prologue;  // of each node: it depends on constants only and runs once, when a model is loaded
+  // Of each node: it depends on constants and parameters only. It runs once, and again after a parameter was written.
+  std::vector<bool> is_prologue;
+  std::vector<bool> reads_parameters;  // of each node of the prologue: it depends on a parameter
   size_t weight_bytes = 0;
   size_t work_bytes = 0;
   std::vector<ValueId> shared;  // constants that several sessions have in common

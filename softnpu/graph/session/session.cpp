@@ -8,6 +8,7 @@
 #include "nnopbase/fused_plan.h"
 #include "nnopbase/launch_planned.h"
 #include "nnopbase/written.h"
+#include "softnpu/memory_events.h"
 
 namespace softnpu::graph {
 namespace {
@@ -109,6 +110,7 @@ void* Session::address(ValueId id) const {
     case Region::kWeights: return weights_ + placement.offset;
     case Region::kShared: return shared_[placement.offset]->data();
     case Region::kWork: return work_ + placement.offset;
+    case Region::kParameter: return const_cast<char*>(graph_->values[graph_->root(id)].bytes.data);
     case Region::kInput: return placement.offset < inputs_.size() ? inputs_[placement.offset].data : nullptr;
     case Region::kOutput: return placement.offset < outputs_.size() ? outputs_[placement.offset].data : nullptr;
     case Region::kNone: break;
@@ -256,10 +258,32 @@ Status Session::run_prologue() {
     const Node& node = graph_->nodes[i];
     Step step;
     SOFTNPU_RETURN_IF_ERROR(at_node(node, add_step(node, &step)));
+    if (memory_.reads_parameters[i]) {
+      refreshed_.push_back(std::move(step));
+      for (const Operand& input : node.inputs) {
+        if (input.value == kNoValue || memory_.placements[input.value].region != Region::kParameter) continue;
+        const Bytes& bytes = graph_->values[graph_->root(input.value)].bytes;
+        watched_.push_back({const_cast<char*>(bytes.data), bytes.size});
+      }
+      continue;
+    }
     SOFTNPU_RETURN_IF_ERROR(at_node(node, launch_planned(step.planned, own_stream_)));
     is_empty = false;
   }
   return is_empty ? Status::ok() : status_of(aclrtSynchronizeStream(own_stream_));
+}
+
+Status Session::refresh(aclrtStream stream) {
+  if (refreshed_.empty()) return Status::ok();
+  uint64_t newest = 0;
+  for (const Buffer& one : watched_) newest = std::max(newest, softnpuLastWriteEpoch(one.data, one.bytes));
+  if (epoch_ == newest && newest != UINT64_MAX) return Status::ok();  // UINT64_MAX: it is unknown
+  epoch_.reset();                                                     // stays unknown after an error
+  for (const Step& step : refreshed_) {
+    SOFTNPU_RETURN_IF_ERROR(at_node(*step.node, launch_planned(step.planned, stream)));
+  }
+  epoch_ = newest;
+  return Status::ok();
 }
 
 Status Session::check_buffers(std::span<const Buffer> buffers, const std::vector<ValueId>& ids,
@@ -285,6 +309,7 @@ Status Session::run(std::span<const Buffer> inputs, std::span<const Buffer> outp
     SOFTNPU_RETURN_IF_ERROR(status_of(aclrtStreamWaitEvent(stream, last_run_)));
   }
   last_stream_ = stream;
+  SOFTNPU_RETURN_IF_ERROR(refresh(stream));
   SOFTNPU_RETURN_IF_ERROR(bind(inputs, outputs));
   for (const Task& task : tasks_) {
     SOFTNPU_RETURN_IF_ERROR(at_node(*steps_[task.first].node, launch_planned(task.planned, stream)));

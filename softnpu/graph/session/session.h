@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,7 +33,8 @@ class Session {
     bool fuses = true;  // consecutive operators may run as one task
   };
 
-  // Needs a current device. Copies the constants to it and runs the nodes that depend on nothing else.
+  // Needs a current device. Copies the constants to it and runs the nodes that depend on nothing else. Nodes that
+  // depend on parameters, too, run in the first run, and in each before which a parameter of theirs was written.
   static Status create(std::shared_ptr<const Graph> graph, const GivenMemory& given, std::unique_ptr<Session>* out);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -72,6 +74,8 @@ class Session {
   Status upload();
   Status add_step(const Node& node, Step* step);
   Status run_prologue();
+  // Launches the nodes that depend on parameters if one was written since the last time.
+  Status refresh(aclrtStream stream);
   void fill(const Node& node, RegistryCall* call) const;
   void fill_tensor(ValueId id, RegistryTensor* tensor) const;
   void* address(ValueId id) const;
@@ -92,11 +96,14 @@ class Session {
   char* work_ = nullptr;
   char* weights_ = nullptr;
   std::vector<Step> steps_;
+  std::vector<Step> refreshed_;   // the nodes of the prologue that depend on parameters
+  std::vector<Buffer> watched_;  // the parameters that these read
   bool fuses_ = true;
   aclrtStream own_stream_ = nullptr;
   aclrtEvent last_run_ = nullptr;
 
   std::mutex running_;  // guards what follows
+  std::optional<uint64_t> epoch_;  // of the newest write to a watched parameter at the last refresh
   aclrtStream last_stream_ = nullptr;
   std::vector<Task> tasks_;  // for the buffers of the last run
   std::vector<Buffer> inputs_;

@@ -13,6 +13,7 @@
 #include "aten/custom/wrong_device.h"
 #include "aten/nondeterministic.h"
 #include "bind/alias.h"
+#include "bind/built_graph.h"
 #include "bind/distributed.h"
 #include "bind/kernel.h"
 #include "bind/memory.h"
@@ -193,6 +194,7 @@ PYBIND11_MODULE(_C, m) {
   bind_distributed(m);
   bind_kernels(m);
   bind_graph(m);
+  bind_built_graphs(m);
   bind_mem_pool(m);
   bind_memory(m);
   bind_program_lines(m);
