@@ -1,0 +1,127 @@
+"""Reductions, scans and softmax."""
+
+from collections.abc import Sequence
+
+import torch
+
+from torch_npu._npugraph_ex.builder import GraphBuilder, Ref
+from torch_npu._npugraph_ex.lower.table import Lower, aten, known
+
+
+def _axes(x: Ref, dims: int | Sequence[int] | None) -> list[int]:
+    given = [dims] if isinstance(dims, int) else list(dims or range(x.rank))
+    return [dim % max(x.rank, 1) for dim in given] if x.rank else []
+
+
+def reduced(
+    kind: str,
+    b: GraphBuilder,
+    x: Ref,
+    dims: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    dtype: torch.dtype | None = None,
+) -> Ref:
+    """A reduction over ``dims``, all without any."""
+    x = x if dtype is None else b.cast(x, dtype)
+    return b.emit(kind, x, b.host(_axes(x, dims)), keep_dims=keepdim)
+
+
+def _mean(
+    b: GraphBuilder,
+    x: Ref,
+    dims: Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: torch.dtype | None = None,
+) -> Ref:
+    return reduced("ReduceMean", b, x, dims, keepdim, dtype)
+
+
+def _sum(
+    b: GraphBuilder,
+    x: Ref,
+    dims: Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: torch.dtype | None = None,
+) -> Ref:
+    integral = None if x.dtype.is_floating_point else torch.int64
+    return reduced("ReduceSum", b, x, dims, keepdim, dtype or integral)
+
+
+def _extreme(kind: str) -> Lower:
+    return lambda b, x, dims=(), keepdim=False: reduced(kind, b, x, dims, keepdim)
+
+
+def _index_of(kind: str) -> Lower:
+    def lower(b: GraphBuilder, x: Ref, dim: int | None = None, keepdim: bool = False) -> Ref:
+        if dim is None:
+            known(not keepdim, "the index in all elements with kept dimensions")
+            x, dim = b.view(x, [-1]), 0
+        axis = b.host(dim % max(x.rank, 1))
+        return b.emit(kind, x, axis, keep_dims=keepdim, dtype=9)  # int64
+
+    return lower
+
+
+def _variance(
+    b: GraphBuilder,
+    x: Ref,
+    dims: Sequence[int] | None = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool = False,
+) -> Ref:
+    axes = _axes(x, dims)
+    count = 1
+    for axis in axes:
+        count *= x.shape[axis]
+    free = count - (1 if correction is None else correction)
+    known(free > 0, "a variance of too few elements")
+    centered = b.emit("Sub", x, reduced("ReduceMean", b, x, axes, True))
+    sums = reduced("ReduceSum", b, b.emit("Square", centered), axes, keepdim)
+    return b.emit("Mul", sums, b.number(1 / free, x.dtype))
+
+
+def _softmax(kind: str) -> Lower:
+    def lower(b: GraphBuilder, x: Ref, dim: int, half_to_float: bool = False) -> Ref:
+        known(not half_to_float and x.rank > 0, "softmax from half precision to float32")
+        return b.emit(kind, x, axes=[dim % x.rank])
+
+    return lower
+
+
+def _cumsum(b: GraphBuilder, x: Ref, dim: int, *, dtype: torch.dtype | None = None) -> Ref:
+    integral = None if x.dtype.is_floating_point else torch.int64
+    x = b.cast(x, dtype or integral or x.dtype)
+    return b.emit("Cumsum", x, b.host(dim % max(x.rank, 1)))
+
+
+def _truth(kind: str) -> Lower:
+    def lower(
+        b: GraphBuilder, x: Ref, dims: int | Sequence[int] | None = None, keepdim: bool = False
+    ) -> Ref:
+        return reduced(kind, b, b.cast(x, torch.bool), dims, keepdim)
+
+    return lower
+
+
+REDUCTIONS: dict[object, Lower] = {
+    aten.mean.dim: _mean,
+    aten.mean.default: _mean,
+    aten.sum.dim_IntList: _sum,
+    aten.sum.default: _sum,
+    aten.amax.default: _extreme("ReduceMax"),
+    aten.amin.default: _extreme("ReduceMin"),
+    aten.argmax.default: _index_of("ArgMaxV2"),
+    aten.argmin.default: _index_of("ArgMin"),
+    aten.any.default: _truth("ReduceAny"),
+    aten.any.dim: _truth("ReduceAny"),
+    aten.any.dims: _truth("ReduceAny"),
+    aten.all.default: _truth("ReduceAll"),
+    aten.all.dim: _truth("ReduceAll"),
+    aten.var.correction: _variance,
+    aten.cumsum.default: _cumsum,
+    aten._softmax.default: _softmax("SoftmaxV2"),
+    aten._log_softmax.default: _softmax("LogSoftmaxV2"),
+}
