@@ -53,6 +53,21 @@ def _register_with_dynamo() -> None:
     _dynamo_interface.register()
 
 
+def _register_backends() -> None:
+    """Makes the backends of ``torch.compile`` known by name; they are imported at the first use.
+
+    The installed package has them as entry points, too.
+    """
+    from importlib.metadata import EntryPoint
+
+    from torch._dynamo.backends import registry
+
+    for name in ("npu", "npugraph_ex", "npugraphs"):
+        function = "npugraphs" if name == "npugraphs" else "npugraph_ex"
+        entry = EntryPoint(name, f"torch_npu._npugraph_ex:{function}", "torch_dynamo_backends")
+        registry._BACKENDS.setdefault(name, entry)
+
+
 def _register_with_inductor() -> None:
     """Registers code generators, with a cache key, which attributes of the device module cannot give."""
     from torch_npu import _inductor  # noqa: F401  # it imports Inductor, which takes seconds
@@ -93,4 +108,5 @@ def register(native: ModuleType | None, reason: str) -> None:
         warn(text)
     _acl_configuration.apply()
     import_hook.when_imported("torch._dynamo.device_interface", _register_with_dynamo)
+    import_hook.when_imported("torch._dynamo.backends.registry", _register_backends)
     atexit.register(_finish)

@@ -106,19 +106,3 @@ def npugraphs(module: GraphModule, inputs: Sequence[Any]) -> Compiled:
         inference_compiler=_capture,
         keep_inference_input_mutations=True,
     )(module, inputs)
-
-
-def register() -> None:
-    """Makes the backends known to Dynamo where the package's entry points are not installed."""
-    from torch._dynamo.backends import registry
-
-    for name, backend in (("npu", _npu), ("npugraph_ex", npugraph_ex), ("npugraphs", npugraphs)):
-        if name not in registry._COMPILER_FNS:
-            registry.register_backend(backend, name)
-
-
-def _npu(module: GraphModule, inputs: Sequence[Any], **options: Any) -> Compiled:  # noqa: ANN401
-    """The official name of the graph engine's backend."""
-    return npugraph_ex(module, inputs, **options)
-
-

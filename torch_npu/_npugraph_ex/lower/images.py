@@ -65,7 +65,7 @@ def _max_pool(
         x,
         ksize=kernel,
         strides=pair(stride) if stride else kernel,
-        pads=pair(padding),
+        pads=[pad for pad in pair(padding) for _ in range(2)],
         dilations=pair(dilation),
     )
     return y, None

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/acl.h"
 #include "core/aclnn_argument.h"
-#include "core/bound_library.h"
 #include "core/device.h"
 #include "core/format.h"
 #include "core/stream.h"
@@ -22,11 +22,13 @@ namespace py = pybind11;
 
 const softnpuGraphBuilder& builder() {
   static const softnpuGraphBuilder* found = [] {
-    void* library = bound_library("libsoftnpu_graph.so");
+    const bool is_softnpu = bound_symbol("softnpuVersion") != nullptr;
+    // By the path that this library has for others of the package.
+    void* library = is_softnpu ? dlopen("libsoftnpu_graph.so", RTLD_NOW | RTLD_LOCAL) : nullptr;
     void* function = library == nullptr ? nullptr : dlsym(library, "softnpuGetGraphBuilder");
     return function == nullptr ? nullptr : reinterpret_cast<decltype(&softnpuGetGraphBuilder)>(function)();
   }();
-  TORCH_CHECK(found != nullptr, "the graph engine is softnpu's, and libsoftnpu_graph.so is not in the bound CANN");
+  TORCH_CHECK(found != nullptr, "the graph engine is softnpu's: the bound CANN is another one, or libsoftnpu_graph.so does not load");
   return *found;
 }
 
