@@ -25,21 +25,21 @@ def _decompositions() -> dict[Any, Callable[..., Any]]:
     return {op: rule for op, rule in core_aten_decompositions().items() if op not in TABLE}
 
 
-def _parameters() -> tuple[frozenset[int], frozenset[int]]:
+def _parameters() -> tuple[frozenset[int], list[int]]:
     """The indices of parameters and buffers that a graph only reads, and of inputs that it changes."""
     context = TracingContext.try_get()
     metadata = None if context is None else context.fw_metadata
     if metadata is None:
-        return frozenset(), frozenset()
-    changed = frozenset(metadata.mutated_inp_runtime_indices)
-    return frozenset(metadata.static_input_indices) - changed, changed
+        return frozenset(), []
+    changed = list(metadata.mutated_inp_runtime_indices)
+    return frozenset(metadata.static_input_indices) - set(changed), changed
 
 
 def _compile_inference(
     options: Options, module: GraphModule, inputs: Sequence[Any]
 ) -> CompiledGraph:
-    parameters, _ = _parameters()
-    return CompiledGraph(module, inputs, parameters, options)
+    parameters, changed = _parameters()
+    return CompiledGraph(module, inputs, parameters, changed, options)
 
 
 def _refuse_training(_module: GraphModule, _inputs: Sequence[Any]) -> NoReturn:

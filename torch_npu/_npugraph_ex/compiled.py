@@ -16,6 +16,7 @@ from torch_npu._core.warnings import warn_once
 from torch_npu._npugraph_ex.builder import GraphBuilder, Ref, Unsupported
 from torch_npu._npugraph_ex.lowering import Lowering
 from torch_npu._npugraph_ex.options import Options
+from torch_npu._npugraph_ex.patches import Box, Patched
 from torch_npu.npu.options import conv, matmul
 from torch_npu.npu.streams import is_current_stream_capturing
 
@@ -79,6 +80,20 @@ class _Argument:
     index: int
 
 
+@dataclass(frozen=True)
+class _Written:
+    """An input that is changed: boxes of it, and the numbers of the outputs that they get."""
+
+    index: int
+    parts: list[tuple[Box, int]]
+
+    def of(self, args: Sequence[Any], seen: Sequence[Tensor]) -> Tensor:
+        """The input, after the writes."""
+        for box, number in self.parts:
+            args[self.index][tuple(slice(*bounds) for bounds in box)].copy_(seen[number])
+        return args[self.index]
+
+
 class _Planned:
     """A graph of the engine, and how a call's tensors become its own."""
 
@@ -111,11 +126,22 @@ class _Planned:
     def _set_outputs(self, lowering: Lowering, values: dict[Node, Any]) -> None:
         ids: list[int] = []
         numbers: dict[Node, int] = {}
-        for node in lowering.outputs:
+        for k, node in enumerate(lowering.outputs):
             if not isinstance(node, Node):
                 self.results.append((False, node))
                 continue
             value = values[node]
+            if isinstance(value, Patched):
+                index = lowering.changed[k] if k < len(lowering.changed) else None
+                own = None if index is None else values[lowering.placeholders[index]]
+                if own is not None and value.is_whole and value.base == own.base:
+                    parts = []
+                    for box, patch in value.patches:
+                        parts.append((box, len(ids)))
+                        ids.append(self._add_plain(patch))
+                    self.results.append((False, _Written(index, parts)))
+                    continue
+                value = value.read(self.builder)
             if node.op == "placeholder":
                 self.results.append((False, _Argument(lowering.placeholders.index(node))))
             elif not isinstance(value, Ref):
@@ -129,6 +155,11 @@ class _Planned:
             self.builder.graph.compile(ids)
         except ValueError as error:
             raise Unsupported(str(error)) from None
+
+    def _add_plain(self, value: Ref) -> int:
+        strides = torch.empty(value.shape, device="meta").stride()
+        self.outputs.append(_Output(value.shape, strides, value.dtype, None))
+        return value.id
 
     def _add_output(self, node: Node, value: Ref) -> int:
         strides = [_hint(stride) for stride in node.meta["val"].stride()]
@@ -147,7 +178,13 @@ class _Planned:
         self.builder.graph.run([one.of(args) for one in self.inputs], stored)
         seen = [o.of(tensor) for o, tensor in zip(self.outputs, stored, strict=True)]
         return [
-            seen[what] if is_output else args[what.index] if isinstance(what, _Argument) else what
+            seen[what]
+            if is_output
+            else args[what.index]
+            if isinstance(what, _Argument)
+            else what.of(args, seen)
+            if isinstance(what, _Written)
+            else what
             for is_output, what in self.results
         ]
 
@@ -156,9 +193,10 @@ class CompiledGraph:
     """The function that AOTAutograd calls: takes a list of inputs, which it empties, and returns the results.
 
     Args:
-        module: an ATen graph, without changes of inputs.
+        module: an ATen graph whose first results are the new contents of changed inputs.
         inputs: fake tensors and symbols.
         parameters: the indices of inputs that are parameters and buffers.
+        changed: the indices of changed inputs, in the results' order.
         options: the program's.
 
     Raises:
@@ -172,6 +210,7 @@ class CompiledGraph:
         module: GraphModule,
         inputs: Sequence[Any],
         parameters: frozenset[int],
+        changed: Sequence[int],
         options: Options,
     ) -> None:
         """Tries the graph with the sizes of ``inputs``."""
@@ -181,7 +220,7 @@ class CompiledGraph:
         if len(devices) != 1 or next(iter(devices)).type != "npu":
             raise Unsupported(f"its inputs are on {sorted(map(str, devices))}, not on one npu")
         self.device = next(iter(devices)).index or 0
-        self._lowering = Lowering(module, parameters, options.fold_batch_norms)
+        self._lowering = Lowering(module, parameters, changed, options.fold_batch_norms)
         self._lock = threading.Lock()
         self._planned: OrderedDict[Any, _Planned | None] = OrderedDict()
         with _disable_current_modes():

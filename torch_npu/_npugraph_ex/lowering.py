@@ -9,11 +9,13 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.node import map_arg
 
+from torch_npu._npugraph_ex import patches
 from torch_npu._npugraph_ex.builder import GraphBuilder, Ref, Unsupported
 from torch_npu._npugraph_ex.lower import TABLE
 from torch_npu._npugraph_ex.lower.images import convolution
 from torch_npu._npugraph_ex.lower.norms import folded_norm
 from torch_npu._npugraph_ex.lower.table import aten
+from torch_npu._npugraph_ex.patches import Patched
 
 _CONVOLUTION = aten.convolution.default
 _NORM = aten._native_batch_norm_legit_no_training.default
@@ -38,14 +40,21 @@ class Lowering:
     """Lowers one graph, for any sizes.
 
     Args:
-        module: an ATen graph that changes no input.
+        module: an ATen graph whose first results are the new contents of changed inputs.
         parameters: the indices of inputs that are parameters and buffers.
+        changed: the indices of changed inputs, in the results' order.
         folds: whether convolutions take the batch norms behind them.
     """
 
-    def __init__(self, module: GraphModule, parameters: frozenset[int], folds: bool) -> None:
+    def __init__(
+        self,
+        module: GraphModule,
+        parameters: frozenset[int],
+        changed: Sequence[int],
+        folds: bool,
+    ) -> None:
         """Stores the arguments."""
-        self.module = module
+        self.module, self.changed = module, tuple(changed)
         nodes = list(module.graph.nodes)
         self.placeholders = [node for node in nodes if node.op == "placeholder"]
         self.outputs: Sequence[Any] = nodes[-1].args[0]
@@ -74,6 +83,10 @@ class Lowering:
             Unsupported: the engine does not have a node; the text names it.
         """
         values: dict[Node, Any] = dict(zip(self.placeholders, inputs, strict=True))
+        for i in self.changed:
+            value = inputs[i]
+            if isinstance(value, Ref):
+                values[self.placeholders[i]] = Patched.whole(value)
         for node in self.module.graph.nodes:
             if node.op in ("placeholder", "output"):
                 continue
@@ -98,9 +111,16 @@ class Lowering:
             raise Unsupported("a call of a module")
         if node.target is _CONVOLUTION and any(user in self._norms for user in node.users):
             return _Deferred(map_arg(node.args, values.__getitem__))
-        args = map_arg(node.args, values.__getitem__)
-        kwargs = map_arg(node.kwargs, values.__getitem__)
         target = node.target
+        result = patches.lower(b, target, map_arg(node.args, values.__getitem__))
+        if result is not None:
+            return result
+
+        def read(argument: Node) -> object:
+            value = values[argument]
+            return value.read(b) if isinstance(value, Patched) else value
+
+        args, kwargs = map_arg(node.args, read), map_arg(node.kwargs, read)
         if target is operator.getitem:
             return args[0][args[1]]
         if target is aten.sym_size.int:
