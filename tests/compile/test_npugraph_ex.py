@@ -30,9 +30,7 @@ def fresh_warnings():
 
 def strict(function, **options):
     """Compiled by the graph engine only."""
-    return torch.compile(
-        function, backend="npugraph_ex", fullgraph=True, options=STRICT, **options
-    )
+    return torch.compile(function, backend="npugraph_ex", fullgraph=True, options=STRICT, **options)
 
 
 def check(function, *inputs, terms=1, **options):
@@ -107,7 +105,11 @@ def test_changed_parameters_are_seen():
     on_npu = copy.deepcopy(model).npu()
     compiled = strict(on_npu)
     with torch.no_grad():
-        for change in (lambda m: None, lambda m: m.norm.weight.mul_(3), lambda m: m.convolution.bias.data.add_(1)):
+        for change in (
+            lambda m: None,
+            lambda m: m.norm.weight.mul_(3),
+            lambda m: m.convolution.bias.data.add_(1),
+        ):
             change(model)
             change(on_npu)
             check_near(compiled(x.npu()).cpu(), model(x), terms=27)
@@ -256,3 +258,10 @@ def test_official_names(name):
     with torch.no_grad():
         for _ in range(3):
             check_near(compiled(x), model(x), terms=4)
+
+
+def test_the_example_of_the_document(capsys):
+    document = (Path(__file__).parents[2] / "docs" / "compile.md").read_text()
+    example = document.split("## The graph engine")[1].split("```python\n")[1].split("```")[0]
+    exec(compile(example, "docs/compile.md", "exec"), {})
+    assert capsys.readouterr().out == "True\n"

@@ -10,7 +10,9 @@ from torch import Tensor
 from torch_npu._core import state
 from torch_npu._dtypes import NUMBERS
 
-_DTYPES = {number & 0xFF: getattr(torch, name) for name, number in NUMBERS.items() if hasattr(torch, name)}
+_DTYPES = {
+    number & 0xFF: getattr(torch, name) for name, number in NUMBERS.items() if hasattr(torch, name)
+}
 # Of constants that are computed on the host.
 MAX_CONSTANT = 1 << 20
 
@@ -97,7 +99,9 @@ class GraphBuilder:
         """A number in host memory for an operator on values of ``like``."""
         is_real = like.is_floating_point
         return Number(
-            self.graph.constant(torch.tensor(value, dtype=torch.float64 if is_real else torch.int64))
+            self.graph.constant(
+                torch.tensor(value, dtype=torch.float64 if is_real else torch.int64)
+            )
         )
 
     def emit_all(self, kind: str, *operands: Operand, **attributes: object) -> list[Ref]:
@@ -110,9 +114,7 @@ class GraphBuilder:
             (-1, False) if one is None else (one.id, isinstance(one, Number)) for one in operands
         ]
         try:
-            return [
-                self._ref(i) for i in self.graph.node(kind, self.node_name, given, attributes)
-            ]
+            return [self._ref(i) for i in self.graph.node(kind, self.node_name, given, attributes)]
         except ValueError as error:
             raise Unsupported(str(error)) from None
 

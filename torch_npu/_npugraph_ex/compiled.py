@@ -115,7 +115,9 @@ class _Planned:
                 ref = self.builder.parameter(stored)
             else:
                 self.inputs.append(_Input(i, None if is_plain else order))
-                ref = self.builder.input(torch.empty(stored.shape, dtype=value.dtype, device="meta"))
+                ref = self.builder.input(
+                    torch.empty(stored.shape, dtype=value.dtype, device="meta")
+                )
             given.append(ref if is_plain else self.builder.transpose(ref, _inverse(order)))
         values = lowering.run(self.builder, given)
         self.outputs: list[_Output] = []
@@ -247,7 +249,9 @@ class CompiledGraph:
             conv.allow_hf32,
             matmul.allow_hf32,
             *(
-                value.data_ptr() if i in self.parameters else value.shape
+                value.data_ptr()
+                if i in self.parameters
+                else value.shape
                 if isinstance(value, Tensor)
                 else value
                 for i, value in enumerate(inputs)

@@ -24,10 +24,10 @@ struct Bytes {
 Bytes copy_bytes(const void* data, size_t size);
 
 enum class ValueKind : uint8_t {
-  kInput,     // given at each run
-  kConstant,  // has bytes
-  kResult,    // an output of a node
-  kView,      // the elements of `base` in the same order, with other sizes
+  kInput,      // given at each run
+  kConstant,   // has bytes
+  kResult,     // an output of a node
+  kView,       // the elements of `base` in the same order, with other sizes
   kParameter,  // device memory of the caller, `bytes`, read where it is; what it has may change between two runs
 };
 

@@ -207,7 +207,7 @@ void memory(const softnpuBuiltGraph* graph, softnpuGraphMemory* out) {
 }  // namespace
 
 const softnpuGraphBuilder* softnpuGetGraphBuilder() {
-  static const softnpuGraphBuilder builder = {&create,  &destroy, &add_value, &add_view, &add_node,
+  static const softnpuGraphBuilder builder = {&create,   &destroy, &add_value, &add_view, &add_node,
                                               &describe, &compile, &run,       &show,     &memory};
   return &builder;
 }

@@ -96,13 +96,13 @@ class Session {
   char* work_ = nullptr;
   char* weights_ = nullptr;
   std::vector<Step> steps_;
-  std::vector<Step> refreshed_;   // the nodes of the prologue that depend on parameters
+  std::vector<Step> refreshed_;  // the nodes of the prologue that depend on parameters
   std::vector<Buffer> watched_;  // the parameters that these read
   bool fuses_ = true;
   aclrtStream own_stream_ = nullptr;
   aclrtEvent last_run_ = nullptr;
 
-  std::mutex running_;  // guards what follows
+  std::mutex running_;             // guards what follows
   std::optional<uint64_t> epoch_;  // of the newest write to a watched parameter at the last refresh
   aclrtStream last_stream_ = nullptr;
   std::vector<Task> tasks_;  // for the buffers of the last run

@@ -75,15 +75,15 @@ typedef struct softnpuGraphBuilder {
   // The elements of `value` with other sizes.
   aclError (*addView)(softnpuBuiltGraph* graph, int32_t value, const softnpuSizes* sizes, int32_t* out);
   // Reports the results. Fails where the operator does not take the operands.
-  aclError (*addNode)(softnpuBuiltGraph* graph, const softnpuGraphNode* node, void (*report)(void* state, int32_t value),
-                      void* state);
+  aclError (*addNode)(softnpuBuiltGraph* graph, const softnpuGraphNode* node,
+                      void (*report)(void* state, int32_t value), void* state);
   // The type and sizes of a value; they live until the next value is added.
   aclError (*describe)(const softnpuBuiltGraph* graph, int32_t value, softnpuModelTensor* out);
   // Runs the passes and plans; nothing can be added afterwards.
   aclError (*compile)(softnpuBuiltGraph* graph, const int32_t* outputs, size_t count, int32_t isUnfused);
   // Launches the graph. Inputs are in the order in which they were added.
-  aclError (*run)(softnpuBuiltGraph* graph, const softnpuBuffer* inputs, size_t inputCount, const softnpuBuffer* outputs,
-                  size_t outputCount, aclrtStream stream);
+  aclError (*run)(softnpuBuiltGraph* graph, const softnpuBuffer* inputs, size_t inputCount,
+                  const softnpuBuffer* outputs, size_t outputCount, aclrtStream stream);
   // Of a compiled graph: as text, which lives as long as the graph; its memory.
   const char* (*print)(softnpuBuiltGraph* graph);
   void (*memory)(const softnpuBuiltGraph* graph, softnpuGraphMemory* out);

@@ -182,7 +182,9 @@ def _softplus(b: GraphBuilder, x: Ref, beta: Scalar = 1, threshold: Scalar = 20)
     return b.emit("SoftplusV2", x, beta=float(beta), threshold=float(threshold))
 
 
-def _to_copy(b: GraphBuilder, x: Ref, *, dtype: torch.dtype | None = None, **options: object) -> Ref:
+def _to_copy(
+    b: GraphBuilder, x: Ref, *, dtype: torch.dtype | None = None, **options: object
+) -> Ref:
     device = options.get("device")
     known(device is None or torch.device(device).type == "npu", f"a copy to {device}")
     return x if dtype is None else b.cast(x, dtype)

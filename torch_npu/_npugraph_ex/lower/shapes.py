@@ -155,8 +155,10 @@ def _index(b: GraphBuilder, x: Ref, indices: Sequence[Ref | None]) -> Ref:
     whole = None
     for size, (_, index) in zip(sizes, given, strict=True):
         one = wrapped(b, b.cast(index, torch.int64), size)
-        whole = one if whole is None else b.emit(
-            "Add", b.emit("Mul", whole, b.number(size, one.dtype)), one
+        whole = (
+            one
+            if whole is None
+            else b.emit("Add", b.emit("Mul", whole, b.number(size, one.dtype)), one)
         )
     merged = b.view(x, [*x.shape[:first], -1, *x.shape[first + len(given) :]]) if x.numel else x
     return b.emit("GatherV2", merged, whole, b.host([first]))
@@ -187,8 +189,10 @@ def _filled(op: object) -> Lower:
         probe = op(*given, **options, device="meta")
         if probe.numel() <= MAX_CONSTANT and probe.numel() > 1 and op is not aten.full.default:
             return b.constant(op(*given, **options, device="cpu"))
-        first = op([], *given[1:], **options, device="cpu") if probe.numel() != 1 else op(
-            *given, **options, device="cpu"
+        first = (
+            op([], *given[1:], **options, device="cpu")
+            if probe.numel() != 1
+            else op(*given, **options, device="cpu")
         )
         return b.broadcast(b.constant(first), probe.shape)
 
@@ -211,7 +215,9 @@ def _like(op: object) -> Lower:
 
 
 def _new(op: object) -> Lower:
-    def lower(b: GraphBuilder, x: Ref, size: Sequence[int], *args: object, **options: object) -> Ref:
+    def lower(
+        b: GraphBuilder, x: Ref, size: Sequence[int], *args: object, **options: object
+    ) -> Ref:
         scalar = torch.empty((), dtype=x.dtype)
         return b.broadcast(b.constant(op(scalar, [], *args, dtype=options.get("dtype"))), size)
 

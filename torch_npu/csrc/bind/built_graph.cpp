@@ -28,7 +28,8 @@ const softnpuGraphBuilder& builder() {
     void* function = library == nullptr ? nullptr : dlsym(library, "softnpuGetGraphBuilder");
     return function == nullptr ? nullptr : reinterpret_cast<decltype(&softnpuGetGraphBuilder)>(function)();
   }();
-  TORCH_CHECK(found != nullptr, "the graph engine is softnpu's: the bound CANN is another one, or libsoftnpu_graph.so does not load");
+  TORCH_CHECK(found != nullptr,
+              "the graph engine is softnpu's: the bound CANN is another one, or libsoftnpu_graph.so does not load");
   return *found;
 }
 
@@ -118,8 +119,7 @@ class BuiltGraph {
       TORCH_CHECK_VALUE(tensor.is_cpu() && tensor.is_contiguous(), "a constant is a contiguous tensor on the CPU");
       bytes = {const_cast<void*>(tensor.const_data_ptr()), tensor.nbytes()};
     }
-    const softnpuGraphValue value{
-        kind, dtype_of(tensor), {tensor.sizes().data(), tensor.sizes().size()}, bytes};
+    const softnpuGraphValue value{kind, dtype_of(tensor), {tensor.sizes().data(), tensor.sizes().size()}, bytes};
     int32_t id = 0;
     check(builder().addValue(graph_, &value, &id));
     return id;
