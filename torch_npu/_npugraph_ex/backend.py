@@ -81,7 +81,8 @@ def npugraph_ex(
         warn_once(f'backend="npugraph_ex" compiles this graph by Inductor: {reason}')
     from torch._inductor.compile_fx import compile_fx  # takes seconds
 
-    return compile_fx(module, inputs)
+    compiled: Any = compile_fx(module, inputs)
+    return compiled
 
 
 def _capture(module: GraphModule, _inputs: Sequence[Any]) -> Compiled:
@@ -99,7 +100,7 @@ def _capture(module: GraphModule, _inputs: Sequence[Any]) -> Compiled:
 
 def npugraphs(module: GraphModule, inputs: Sequence[Any]) -> Compiled:
     """Captures the operators of inference as they are, as PyTorch's "cudagraphs" does; training runs them one by one."""
-    from functorch.compile import make_boxed_func
+    from torch._functorch.aot_autograd import make_boxed_func
 
     return aot_autograd(
         fw_compiler=lambda graph, _: make_boxed_func(graph.forward),

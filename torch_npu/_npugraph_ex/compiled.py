@@ -134,8 +134,8 @@ class _Planned:
                 continue
             value = values[node]
             if isinstance(value, Patched):
-                index = lowering.changed[k] if k < len(lowering.changed) else None
-                own = None if index is None else values[lowering.placeholders[index]]
+                index = lowering.changed[k] if k < len(lowering.changed) else -1
+                own = values[lowering.placeholders[index]] if index >= 0 else None
                 if own is not None and value.is_whole and value.base == own.base:
                     parts = []
                     for box, patch in value.patches:

@@ -1,7 +1,7 @@
 """Turns a graph of ATen nodes into one of the engine, for inputs whose sizes are known."""
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +36,10 @@ def _is_parameter(value: object, parameters: frozenset[Node]) -> bool:
     return value is None or value in parameters
 
 
+def _dtype(node: Any) -> torch.dtype:  # noqa: ANN401
+    return node.meta["val"].dtype
+
+
 class Lowering:
     """Lowers one graph, for any sizes.
 
@@ -66,14 +70,15 @@ class Lowering:
         """Whether ``node`` is a batch norm behind a convolution that nothing else reads."""
         if node.target is not _NORM:
             return False
-        before = node.args[0]
-        return (
+        args: Any = node.args
+        before = args[0]
+        return bool(
             isinstance(before, Node)
             and before.target is _CONVOLUTION
             and len(before.users) == 1
             and before.args[6] is False
-            and all(_is_parameter(x, parameters) for x in (*before.args[1:3], *node.args[1:5]))
-            and before.meta["val"].dtype == before.args[1].meta["val"].dtype
+            and all(_is_parameter(x, parameters) for x in (*before.args[1:3], *args[1:5]))
+            and before.meta["val"].dtype == _dtype(before.args[1])
         )
 
     def run(self, b: GraphBuilder, inputs: Sequence[Ref | int]) -> dict[Node, Any]:
@@ -111,16 +116,17 @@ class Lowering:
             raise Unsupported("a call of a module")
         if node.target is _CONVOLUTION and any(user in self._norms for user in node.users):
             return _Deferred(map_arg(node.args, values.__getitem__))
-        target = node.target
+        target: Any = node.target
         result = patches.lower(b, target, map_arg(node.args, values.__getitem__))
         if result is not None:
             return result
 
-        def read(argument: Node) -> object:
+        def read(argument: Node) -> Any:  # noqa: ANN401
             value = values[argument]
             return value.read(b) if isinstance(value, Patched) else value
 
-        args, kwargs = map_arg(node.args, read), map_arg(node.kwargs, read)
+        args: Any = map_arg(node.args, read)
+        kwargs: Any = map_arg(node.kwargs, read)
         if target is operator.getitem:
             return args[0][args[1]]
         if target is aten.sym_size.int:
@@ -130,8 +136,9 @@ class Lowering:
         lower = TABLE.get(target)
         if lower is not None:
             return lower(b, *args, **kwargs)
-        if not isinstance(target, torch._ops.OpOverload) and _are_numbers(args):
-            return _called(target, args)
+        is_python = callable(target) and not isinstance(target, torch._ops.OpOverload)
+        if is_python and _are_numbers(args):
+            return target(*args)  # of sizes
         raise Unsupported("the graph engine does not have this operator")
 
     def _folded(self, b: GraphBuilder, args: Sequence[Any]) -> tuple[Ref, None, None]:
@@ -164,8 +171,3 @@ def _are_numbers(values: object) -> bool:
     if isinstance(values, (list, tuple)):
         return all(map(_are_numbers, values))
     return isinstance(values, (int, float, bool))
-
-
-def _called(function: Callable[..., Any], args: Sequence[Any]) -> object:
-    """The value of a function of numbers, such as a sum of sizes."""
-    return function(*args)

@@ -87,17 +87,18 @@ def _binary(kind: str, b: GraphBuilder, x: Ref | Scalar, y: Ref | Scalar) -> Ref
 
 
 def _sum(kind: str, b: GraphBuilder, x: Ref, y: Ref | Scalar, *, alpha: Scalar = 1) -> Ref:
-    x, y = _operands(b, x, y)
+    dtype = common_dtype(x, y)
+    left, right = _operands(b, x, y)
     if alpha != 1:
         known(isinstance(y, Ref), "alpha with a number")
-        y = b.emit("Mul", y, b.number(alpha, y.dtype))
-    return b.emit(kind, x, y)
+        right = b.emit("Mul", right, b.number(alpha, dtype))
+    return b.emit(kind, left, right)
 
 
 def _rsub(b: GraphBuilder, x: Ref, y: Ref | Scalar, alpha: Scalar = 1) -> Ref:
     known(alpha == 1, "alpha")
-    x, y = _operands(b, x, y)
-    return b.emit("Sub", y, x)
+    left, right = _operands(b, x, y)
+    return b.emit("Sub", right, left)
 
 
 def _div(
@@ -112,7 +113,7 @@ def _div(
 
 def _power(b: GraphBuilder, x: Ref | Scalar, y: Ref | Scalar) -> Ref:
     dtype = common_dtype(x, y)
-    if not isinstance(y, Ref) and y == 2:
+    if isinstance(x, Ref) and not isinstance(y, Ref) and y == 2:
         return b.emit("Square", b.cast(x, dtype))
     known(dtype.is_floating_point, "powers of integers")
     return b.emit("Pow", *_operands(b, x, y, dtype=dtype))
@@ -183,9 +184,13 @@ def _softplus(b: GraphBuilder, x: Ref, beta: Scalar = 1, threshold: Scalar = 20)
 
 
 def _to_copy(
-    b: GraphBuilder, x: Ref, *, dtype: torch.dtype | None = None, **options: object
+    b: GraphBuilder,
+    x: Ref,
+    *,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | None = None,
+    **_: object,
 ) -> Ref:
-    device = options.get("device")
     known(device is None or torch.device(device).type == "npu", f"a copy to {device}")
     return x if dtype is None else b.cast(x, dtype)
 

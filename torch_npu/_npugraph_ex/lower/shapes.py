@@ -1,10 +1,11 @@
 """Operators that move elements, and scatters into parts of a tensor."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
+from torch import Tensor
 
-from torch_npu._npugraph_ex.builder import MAX_CONSTANT, GraphBuilder, Ref
+from torch_npu._npugraph_ex.builder import GraphBuilder, Ref
 from torch_npu._npugraph_ex.lower.table import Lower, Scalar, aten, known, operand
 
 
@@ -182,31 +183,24 @@ def _flip(b: GraphBuilder, x: Ref, dims: Sequence[int]) -> Ref:
     return b.emit("ReverseV2", x, b.host([_dim(dim, x) for dim in dims]))
 
 
-def _filled(op: object) -> Lower:
-    def lower(b: GraphBuilder, *args: object, **options: object) -> Ref:
-        options = {k: v for k, v in options.items() if k in ("dtype",)}
-        given = [torch.Size(a) if isinstance(a, list) else a for a in args]
-        probe = op(*given, **options, device="meta")
-        if probe.numel() <= MAX_CONSTANT and probe.numel() > 1 and op is not aten.full.default:
-            return b.constant(op(*given, **options, device="cpu"))
-        first = (
-            op([], *given[1:], **options, device="cpu")
-            if probe.numel() != 1
-            else op(*given, **options, device="cpu")
-        )
-        return b.broadcast(b.constant(first), probe.shape)
+def _filled(op: Callable[..., Tensor]) -> Lower:
+    """Of ``op(sizes, .., dtype=..)``: one number, broadcast."""
+
+    def lower(b: GraphBuilder, size: Sequence[int], *args: object, **options: object) -> Ref:
+        number = op([], *args, dtype=options.get("dtype"), device="cpu")
+        return b.broadcast(b.constant(number), size)
 
     return lower
 
 
-def _arange(op: object) -> Lower:
+def _arange(op: Callable[..., Tensor]) -> Lower:
     def lower(b: GraphBuilder, *args: Scalar, **options: object) -> Ref:
         return b.constant(op(*args, dtype=options.get("dtype"), device="cpu"))
 
     return lower
 
 
-def _like(op: object) -> Lower:
+def _like(op: Callable[..., Tensor]) -> Lower:
     def lower(b: GraphBuilder, x: Ref, *args: object, **options: object) -> Ref:
         scalar = torch.empty((), dtype=x.dtype)
         return b.broadcast(b.constant(op(scalar, *args, dtype=options.get("dtype"))), x.shape)
@@ -214,7 +208,7 @@ def _like(op: object) -> Lower:
     return lower
 
 
-def _new(op: object) -> Lower:
+def _new(op: Callable[..., Tensor]) -> Lower:
     def lower(
         b: GraphBuilder, x: Ref, size: Sequence[int], *args: object, **options: object
     ) -> Ref:
@@ -224,8 +218,10 @@ def _new(op: object) -> Lower:
     return lower
 
 
-def _scalar_tensor(b: GraphBuilder, value: Scalar, **options: object) -> Ref:
-    return b.constant(torch.scalar_tensor(value, dtype=options.get("dtype")))
+def _scalar_tensor(
+    b: GraphBuilder, value: Scalar, *, dtype: torch.dtype | None = None, **_: object
+) -> Ref:
+    return b.constant(torch.scalar_tensor(value, dtype=dtype))
 
 
 def _triangle(kind: str) -> Lower:

@@ -1,6 +1,6 @@
 """What the tables have in common."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -43,7 +43,7 @@ def floating(dtype: torch.dtype) -> torch.dtype:
     return dtype if dtype.is_floating_point else torch.get_default_dtype()
 
 
-def pair(value: object, count: int = 2) -> list[int]:
+def pair(value: int | Sequence[int], count: int = 2) -> list[int]:
     """``count`` integers of one or of a list."""
-    values = list(value) if isinstance(value, (list, tuple)) else [value]
+    values = [value] if isinstance(value, int) else list(value)
     return [int(one) for one in (values * count if len(values) == 1 else values)]
