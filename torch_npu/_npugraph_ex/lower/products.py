@@ -84,8 +84,10 @@ def attention(
 def _shared_heads(b: GraphBuilder, x: Ref, heads: int) -> Ref:
     n, own, steps, depth = x.shape
     known(heads % own == 0, "heads of keys that do not divide those of queries")
-    wide = b.broadcast(b.view(x, [n, own, 1, steps, depth]), [n, own, heads // own, steps, depth])
-    return b.view(wide, [n, heads, steps, depth])
+    expanded = b.broadcast(
+        b.view(x, [n, own, 1, steps, depth]), [n, own, heads // own, steps, depth]
+    )
+    return b.view(expanded, [n, heads, steps, depth])
 
 
 def _attention(
