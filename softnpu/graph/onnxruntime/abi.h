@@ -22,6 +22,11 @@ struct OrtHardwareDevice;
 struct OrtEpDevice;
 struct OrtEpGraphSupportInfo;
 struct OrtNodeComputeContext;
+struct OrtMemoryInfo;
+struct OrtMemoryDevice;
+struct OrtAllocator;
+struct OrtDataTransferImpl;
+struct OrtSyncStreamImpl;
 
 struct OrtApiBase {
   const void* const* (*get_api)(uint32_t version);  // null for a version that the library does not have
@@ -61,9 +66,12 @@ struct OrtEpFactory {
   void (*release_ep)(OrtEpFactory*, OrtEp*);
   uint32_t (*get_vendor_id)(const OrtEpFactory*);
   const char* (*get_version)(const OrtEpFactory*);
-  void (*optional[4])();  // compiled models, allocators, copies
+  void (*validate_compiled_model)();  // optional
+  OrtStatus* (*create_allocator)(OrtEpFactory*, const OrtMemoryInfo*, const OrtKeyValuePairs*, OrtAllocator**);
+  void (*release_allocator)(OrtEpFactory*, OrtAllocator*);
+  OrtStatus* (*create_data_transfer)(OrtEpFactory*, OrtDataTransferImpl**);
   bool (*is_stream_aware)(const OrtEpFactory*);
-  void (*create_stream)();
+  OrtStatus* (*create_stream)(OrtEpFactory*, const OrtMemoryDevice*, const OrtKeyValuePairs*, OrtSyncStreamImpl**);
 };
 }
 

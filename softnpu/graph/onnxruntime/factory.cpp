@@ -31,6 +31,22 @@ Factory::Factory(const Api& api) : OrtEpFactory{}, api_(api) {
   get_vendor_id = [](const OrtEpFactory*) { return uint32_t{0}; };
   get_version = [](const OrtEpFactory*) { return "1.0.0"; };
   is_stream_aware = [](const OrtEpFactory*) { return false; };
+  // Null: tensors are in the CPU's memory, where nothing has to be copied and no stream orders anything.
+  create_allocator = [](OrtEpFactory*, const OrtMemoryInfo*, const OrtKeyValuePairs*,
+                        OrtAllocator** out) -> OrtStatus* {
+    *out = nullptr;
+    return nullptr;
+  };
+  release_allocator = [](OrtEpFactory*, OrtAllocator*) {};
+  create_data_transfer = [](OrtEpFactory*, OrtDataTransferImpl** out) -> OrtStatus* {
+    *out = nullptr;
+    return nullptr;
+  };
+  create_stream = [](OrtEpFactory*, const OrtMemoryDevice*, const OrtKeyValuePairs*,
+                     OrtSyncStreamImpl** out) -> OrtStatus* {
+    *out = nullptr;
+    return nullptr;
+  };
   get_supported_devices = [](OrtEpFactory* self, const OrtHardwareDevice* const* devices, size_t count,
                              OrtEpDevice** out, size_t max, size_t* found) -> OrtStatus* {
     const Api& api = of(self)->api_;
