@@ -10,6 +10,7 @@ SHARDED = (
     "tests/ascendc/shipped/test_checks.py",
     "tests/compile/test_models.py",
     "tests/graph/test_node_cases.py",
+    "tests/graph/test_onnxruntime_node_cases.py",
     "tests/modules/",
     "tests/scalars/",
 )

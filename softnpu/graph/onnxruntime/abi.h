@@ -140,6 +140,9 @@ inline constexpr Slot<365, OrtStatus*(const OrtNode*, size_t*)> node_subgraph_co
 inline constexpr Slot<378, OrtStatus*(const OrtValue*, const void**)> tensor_data;
 inline constexpr Slot<379, OrtStatus*(const OrtSessionOptions*, OrtKeyValuePairs**)> session_entries;
 
+// Since 1.24.
+inline constexpr Slot<390, bool(const OrtTensorTypeAndShapeInfo*)> has_shape;
+
 // Of the table of functions for providers.
 inline constexpr Slot<0, OrtStatus*(OrtEpFactory*, const OrtHardwareDevice*, const OrtKeyValuePairs*,
                                     const OrtKeyValuePairs*, OrtEpDevice**)>

@@ -19,7 +19,10 @@ class Failure : public std::runtime_error {
 
 class Api {
  public:
-  explicit Api(const void* const* table) : table_(table) {}
+  // `minor` is that of ONNX Runtime's version 1.minor.
+  Api(const void* const* table, int minor) : table_(table), minor_(minor) {}
+
+  int minor() const { return minor_; }
 
   template <size_t kIndex, class Function>
   Function* operator()(Slot<kIndex, Function> /*slot*/) const {
@@ -50,7 +53,7 @@ class Api {
     return out;
   }
 
-  Api providers() const { return Api((*this)(get_ep_api)()); }
+  Api providers() const { return {(*this)(get_ep_api)(), minor_}; }
 
   // The status of `work`, which may throw.
   template <class Work>
@@ -65,6 +68,7 @@ class Api {
 
  private:
   const void* const* table_;
+  int minor_;
 };
 
 inline void throw_if(const Status& status) {

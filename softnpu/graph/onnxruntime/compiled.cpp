@@ -24,7 +24,7 @@ std::unique_ptr<Session> compile(const onnx::Model& model) {
     const Value& value = graph->values[graph->outputs[i]];
     const onnx::ValueInfo& wanted = model.graph.outputs[i];
     const bool is_open = std::ranges::any_of(wanted.dims, [](int64_t size) { return size < 0; });
-    const bool has_sizes = is_open || wanted.dims.empty() || std::ranges::equal(value.dims, wanted.dims);
+    const bool has_sizes = is_open || !wanted.has_shape || std::ranges::equal(value.dims, wanted.dims);
     if (!wanted.is_tensor || value.dtype != onnx::dtype_of(wanted.dtype) || !has_sizes) {
       throw Failure(text("its output ", wanted.name, " has another type or other sizes in ONNX Runtime"));
     }

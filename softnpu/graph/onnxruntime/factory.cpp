@@ -80,9 +80,9 @@ OrtStatus* create_factory(const OrtApiBase* base, OrtEpFactory** out) {
   const char* version = base->get_version_string();
   if (std::sscanf(version, "%d.%d", &major, &minor) != 2 || major < 1 || (major == 1 && minor < 23)) {
     const std::string reason = text(kProviderName, " needs ONNX Runtime 1.23 or newer, and this is ", version);
-    return Api(base->get_api(1))(create_status)(kFail, reason.c_str());
+    return Api(base->get_api(1), minor)(create_status)(kFail, reason.c_str());
   }
-  const Api api(base->get_api(kApiVersion));
+  const Api api(base->get_api(kApiVersion), minor);
   return api.guarded([&] { *out = std::make_unique<Factory>(api).release(); });
 }
 

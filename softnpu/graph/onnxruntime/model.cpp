@@ -86,7 +86,8 @@ onnx::ValueInfo info_of(const Api& api, const OrtValueInfo* value) {
   const OrtTensorTypeAndShapeInfo* info = api.get(cast_to_tensor_info, type);
   out.dtype = api.get(get_element_type, info);
   out.dims = api.list(get_dimensions_count, get_dimensions, info);
-  out.has_shape = true;
+  // 1.23 does not tell a scalar from a tensor whose rank is not known.
+  out.has_shape = !out.dims.empty() || (api.minor() >= 24 && api(has_shape)(info));
   return out;
 }
 
@@ -139,6 +140,7 @@ onnx::Model model_of(const Api& api, const OrtGraph* graph, const std::vector<co
         continue;
       }
       onnx::ValueInfo info = info_of(api, input);
+      if (info.is_tensor && !info.has_shape) throw Failure(text("the rank of its input ", info.name, " is not known"));
       if (std::ranges::any_of(info.dims, [](int64_t size) { return size < 0; })) {
         throw Failure(text("the sizes of its input ", info.name,
                            " are open: set them by SessionOptions.add_free_dimension_override_by_name"));
