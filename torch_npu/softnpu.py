@@ -1,4 +1,4 @@
-"""The location of softnpu: ``torch-npu paths --lib-dir``, ``--cann-dir`` or ``--cmake-dir``.
+"""The location of softnpu: ``torch-npu paths --lib-dir``, ``--cann-dir``, ``--cmake-dir`` or ``--onnxruntime-provider``.
 
 CANN applications (the official plug-in, a C program) find the software NPU if the folder of the libraries is on
 ``LD_LIBRARY_PATH``. Programs that are built against CANN take the other folder for an installed toolkit::
@@ -6,6 +6,7 @@ CANN applications (the official plug-in, a C program) find the software NPU if t
     source "$(torch-npu paths --cann-dir)/set_env.sh"
 
 ``python -m torch_npu.softnpu`` is the same command. The third folder is for ``CMAKE_PREFIX_PATH``: it has the package ``Torch_npu`` for extensions in C++.
+The last is a file: the library that ``onnxruntime.register_execution_provider_library`` takes.
 """
 
 import argparse
@@ -43,6 +44,15 @@ def cmake_dir() -> Path:
         FileNotFoundError: the native part is missing.
     """
     return lib_dir().parents[1] / "share" / "cmake"
+
+
+def onnxruntime_provider() -> Path:
+    """The library with the execution provider that ONNX Runtime 1.23 and newer registers.
+
+    Raises:
+        FileNotFoundError: the native part is missing.
+    """
+    return lib_dir().parent / "libonnxruntime_providers_ascend.so"
 
 
 def _link(link: Path, target: Path) -> None:
@@ -105,10 +115,17 @@ def main(arguments: list[str], program: str = "python -m torch_npu.softnpu") -> 
         action="store_true",
         help="print the folder of the CMake package Torch_npu",
     )
+    wanted.add_argument(
+        "--onnxruntime-provider",
+        action="store_true",
+        help="print the library with ONNX Runtime's execution provider",
+    )
     options = parser.parse_args(arguments)
     try:
         if options.cann_dir:
             print(cann_dir())
+        elif options.onnxruntime_provider:
+            print(onnxruntime_provider())
         else:
             print(cmake_dir() if options.cmake_dir else lib_dir())
     except OSError as error:

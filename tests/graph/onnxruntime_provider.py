@@ -1,7 +1,6 @@
 """Sessions of ONNX Runtime with softnpu's execution provider and with its own for the CPU."""
 
 import functools
-from pathlib import Path
 
 import numpy as np
 import onnxruntime
@@ -9,7 +8,7 @@ import onnxruntime
 from torch_npu import softnpu
 
 NAME = "AscendExecutionProvider"
-LIBRARY = Path(softnpu.__file__).parent / "lib" / "libonnxruntime_providers_ascend.so"
+LIBRARY = softnpu.onnxruntime_provider()
 _QUIET = 4  # only fatal errors are logged
 
 
@@ -20,9 +19,7 @@ def devices() -> list[onnxruntime.OrtEpDevice]:
     return [device for device in onnxruntime.get_ep_devices() if device.ep_name == NAME]
 
 
-def session(
-    model: bytes, severity: int = _QUIET, **options: str
-) -> onnxruntime.InferenceSession:
+def session(model: bytes, severity: int = _QUIET, **options: str) -> onnxruntime.InferenceSession:
     """A session with the provider; names of ``options`` have "_" for ".". Never falls back to another provider.
 
     Raises:

@@ -21,7 +21,7 @@ def counts():
 def test_case(name, counts):
     case = cases()[name]
     model = case.model.SerializeToString()
-    inputs, _ = case.data_sets[0]
+    inputs, outputs = case.data_sets[0]
     try:
         expected = run(cpu_session(model), [np.asarray(one) for one in inputs])
     except Exception as error:  # onnxruntime's errors have no common class
@@ -30,8 +30,10 @@ def test_case(name, counts):
     for number, count in enumerate(taken(on_npu)):
         counts[number] += count
     actual = run(on_npu, [np.asarray(one) for one in inputs])
-    for one, other in zip(actual, expected, strict=True):
+    for one, other, own in zip(actual, expected, outputs, strict=True):
         if not isinstance(other, np.ndarray) or other.dtype.kind not in "fbiu":
             assert taken(on_npu)[0] == 0  # strings, sequences
             continue
+        if compare(other, np.asarray(own), case):
+            other = np.asarray(own)  # the CPU provider has another result than ONNX
         assert compare(one, other, case) == ""
