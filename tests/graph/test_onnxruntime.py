@@ -78,9 +78,27 @@ def test_a_network_around_an_operator_of_the_cpu():
     _assert_same(model, [_random(2, 3, 16, 16)], 32 * 72)
 
 
+class _Layer(torch.nn.Module):
+    """A layer of a Transformer: attention of four heads and a network of two products, [N, S, 32] to the same."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norms = torch.nn.ModuleList(torch.nn.LayerNorm(32) for _ in range(2))
+        self.qkv, self.out = torch.nn.Linear(32, 96), torch.nn.Linear(32, 32)
+        self.mlp = torch.nn.Sequential(
+            torch.nn.Linear(32, 64), torch.nn.GELU(), torch.nn.Linear(64, 32)
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        q, k, v = self.qkv(self.norms[0](x)).reshape(2, 7, 3, 4, 8).permute(2, 0, 3, 1, 4)
+        weights = torch.softmax(q @ k.transpose(-1, -2) / 8**0.5, dim=-1)
+        x = x + self.out((weights @ v).transpose(1, 2).reshape(2, 7, 32))
+        return x + self.mlp(self.norms[1](x))
+
+
 def test_an_exported_transformer_layer(tmp_path):
     torch.manual_seed(0)
-    layer = torch.nn.TransformerEncoderLayer(32, 4, 64, dropout=0.0, batch_first=True).eval()
+    layer = _Layer().eval()
     x = torch.randn(2, 7, 32)
     path = tmp_path / "layer.onnx"
     torch.onnx.export(layer, (x,), path, input_names=["x"], output_names=["y"], dynamo=False)

@@ -30,10 +30,9 @@ def test_case(name, counts):
     for number, count in enumerate(taken(on_npu)):
         counts[number] += count
     actual = run(on_npu, [np.asarray(one) for one in inputs])
+    if taken(on_npu)[0] == 0:
+        pytest.skip("the provider takes no node of it")
     for one, other, own in zip(actual, expected, outputs, strict=True):
-        if not isinstance(other, np.ndarray) or other.dtype.kind not in "fbiu":
-            assert taken(on_npu)[0] == 0  # strings, sequences
-            continue
-        if compare(other, np.asarray(own), case):
-            other = np.asarray(own)  # the CPU provider has another result than ONNX
-        assert compare(one, other, case) == ""
+        # In some cases the CPU provider has another result than ONNX, which counts.
+        if reason := compare(one, other, case):
+            assert compare(one, np.asarray(own), case) == "", reason
