@@ -85,6 +85,7 @@ def test_third_party_libraries_are_outside_the_cann_folder():
     beside = {Path(n).name for n in libraries if Path(n).parent == Path("torch_npu/lib")}
     assert beside == {
         "libtorch_npu.so",
+        "libonnxruntime_providers_ascend.so",
         "libsoftnpu_graph.so",
         "libsoftnpu_kernel.so",
         "libsoftnpu_workers.so",
