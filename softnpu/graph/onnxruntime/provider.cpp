@@ -107,11 +107,11 @@ std::string Provider::reason_against(const OrtGraph* graph, const OrtNode* node)
 void Provider::take_nodes(const OrtGraph* graph, OrtEpGraphSupportInfo* support) const {
   if (api_.get(graph_parent, graph) != nullptr) return;
   use_device();
-  struct Producer {
+  struct Source {
     size_t stage;
     bool is_taken;
   };
-  std::map<std::string, Producer> producers;
+  std::map<std::string, Source> sources;
   std::map<size_t, std::vector<const OrtNode*>> stages;
   const std::vector<const OrtNode*> nodes = api_.list(graph_node_count, graph_nodes, graph);
   size_t taken = 0;
@@ -123,12 +123,12 @@ void Provider::take_nodes(const OrtGraph* graph, OrtEpGraphSupportInfo* support)
     const std::vector<const OrtValueInfo*> implicit = given(api_.list(node_implicit_count, node_implicit_inputs, node));
     inputs.insert(inputs.end(), implicit.begin(), implicit.end());
     for (const OrtValueInfo* input : inputs) {
-      const auto producer = producers.find(name_of(api_, input));
-      if (producer == producers.end()) continue;
-      stage = std::max(stage, producer->second.stage + (is_taken && !producer->second.is_taken ? 1 : 0));
+      const auto source = sources.find(name_of(api_, input));
+      if (source == sources.end()) continue;
+      stage = std::max(stage, source->second.stage + (is_taken && !source->second.is_taken ? 1 : 0));
     }
     for (const OrtValueInfo* output : given(api_.list(node_output_count, node_outputs, node))) {
-      producers[name_of(api_, output)] = {stage, is_taken};
+      sources[name_of(api_, output)] = {stage, is_taken};
     }
     if (is_taken) {
       stages[stage].push_back(node);
