@@ -1,5 +1,14 @@
 # oneDNN 3.2: from the build's Python environment (packages onednn-cpu-gomp and
-# onednn-devel-cpu-gomp), else from wherever CMake finds it.
+# onednn-devel-cpu-gomp), else from wherever CMake finds it. Sets SOFTNPU_HAS_ONEDNN.
+
+set(SOFTNPU_ONEDNN AUTO CACHE STRING
+    "ON: products and convolutions by oneDNN; OFF: by softnpu's own kernels; AUTO: ON where CMake finds oneDNN 3")
+set_property(CACHE SOFTNPU_ONEDNN PROPERTY STRINGS AUTO ON OFF)
+set(SOFTNPU_HAS_ONEDNN 0)
+add_library(onednn INTERFACE)
+if(SOFTNPU_ONEDNN STREQUAL "OFF")
+  return()
+endif()
 
 find_package(Python3 3.11...<3.15 COMPONENTS Interpreter)
 if(Python3_EXECUTABLE)
@@ -11,10 +20,14 @@ if(Python3_EXECUTABLE)
 endif()
 find_package(dnnl 3.2 CONFIG)
 if(NOT dnnl_FOUND)
-  message(FATAL_ERROR "oneDNN 3.2 is missing: run ./dev setup")
+  set(missing "oneDNN 3.2 is missing: ./dev setup installs it on x86-64")
+  if(NOT SOFTNPU_ONEDNN STREQUAL "AUTO" OR CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+    message(FATAL_ERROR "${missing}; -DSOFTNPU_ONEDNN=OFF builds without it")
+  endif()
+  message(NOTICE "${missing}; softnpu's own kernels serve products and convolutions")
+  return()
 endif()
-
-add_library(onednn INTERFACE)
+set(SOFTNPU_HAS_ONEDNN 1)
 target_link_libraries(onednn INTERFACE DNNL::dnnl)
 
 # Strips the symbol table, a fifth of the file, and binds the calls of libgomp to softnpu's workers.

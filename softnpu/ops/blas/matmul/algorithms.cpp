@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "base/threads.h"
 #include "ops/blas/matmul/split.h"
-#include "ops/blas/onednn/types.h"
+#include "ops/blas/onednn/cpu.h"
 #include "ops/core/dtype.h"
 #include "ops/core/tuning/choose.h"
 

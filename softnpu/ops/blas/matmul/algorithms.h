@@ -4,6 +4,7 @@
 #include <array>
 
 #include "nnopbase/plan.h"
+#include "opgen/onednn_present.h"
 #include "ops/blas/matmul/direct.h"
 #include "ops/blas/matmul/onednn.h"
 #include "ops/blas/matmul/panels.h"
@@ -18,9 +19,11 @@ using ProductAlgorithm = Algorithm<MatmulProblem, Plan>;
 inline constexpr std::array kProductAlgorithms = {
     ProductAlgorithm{"direct", &plan_direct_matmul, Use::kByRule},
     ProductAlgorithm{"panels", &plan_panel_matmul},
+#if SOFTNPU_HAS_ONEDNN
     ProductAlgorithm{"oneDNN", &plan_onednn_matmul},
     ProductAlgorithm{"oneDNN, a thread for each matrix", &plan_matrices_apart, Use::kByTime},
     ProductAlgorithm{"bfloat16 products", &plan_split_matmul, Use::kByTime, true},
+#endif
     ProductAlgorithm{"reference", &plan_reference_matmul, Use::kByRule},
 };
 

@@ -17,10 +17,10 @@
 #include "ops/blas/matmul/product.h"
 #include "ops/blas/matmul/split.h"
 #include "ops/blas/onednn/engine.h"
-#include "ops/blas/onednn/packed_weights.h"
 #include "ops/blas/onednn/primitive_cache.h"
 #include "ops/blas/onednn/runs.h"
 #include "ops/blas/onednn/types.h"
+#include "ops/blas/weights/packed_weights.h"
 #include "ops/core/workspace.h"
 #include "workers/parallel.h"
 
@@ -326,7 +326,7 @@ class Product final : public FusionRoot {
   }
 
   std::shared_ptr<void> packed_weights(char* space) const {
-    const auto packed_md = [&]() -> memory::desc {
+    const auto packed_layout = [&]() -> PackedLayout {
       std::call_once(packs_, [&] {
         Key key = key_;
         key.packed = 1;
@@ -339,7 +339,8 @@ class Product final : public FusionRoot {
           packed_ = nullptr;  // falls back to the unpacked primitive
         }
       });
-      return packed_ != nullptr ? packed_->weights : memory::desc();
+      if (packed_ == nullptr) return {};
+      return {packed_->weights.get_size(), packed_->weights};
     };
     const auto pack = [&](void* to) {
       const std::array<void*, 3> arguments{stage(b_, p_.b, SplitFactor::kSecond, space).data, to,
@@ -348,7 +349,7 @@ class Product final : public FusionRoot {
     };
     const UserWeights user{layout(p_.b, 1, false), p_.b.dtype, key_.dtype, p_.b.k_tile, p_.b.k_tile_stride};
     const std::string_view bytes(reinterpret_cast<const char*>(&user), sizeof user);
-    return PackedWeights::get().find({p_.b_source.address, p_.b_source.bytes, bytes, kMinUses}, packed_md, pack);
+    return PackedWeights::get().find({p_.b_source.address, p_.b_source.bytes, bytes, kMinUses}, packed_layout, pack);
   }
 
   Operand take(const GemmOperand& m, aclDataType dtype) {

@@ -9,7 +9,7 @@
 #include "ops/blas/matmul/algorithms.h"
 #include "ops/blas/matmul/problem.h"
 #include "ops/blas/matmul/weight_blocks.h"
-#include "ops/blas/onednn/types.h"
+#include "ops/blas/onednn/cpu.h"
 #include "ops/core/cube_math.h"
 #include "ops/core/describe.h"
 #include "ops/core/dtype.h"

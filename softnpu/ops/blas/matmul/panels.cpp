@@ -1,16 +1,17 @@
 #include "ops/blas/matmul/panels.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <string_view>
 #include <utility>
 
+#include "base/threads.h"
 #include "ops/blas/matmul/panel_kernels.h"
 #include "ops/blas/matmul/product.h"
-#include "ops/blas/onednn/engine.h"
-#include "ops/blas/onednn/packed_weights.h"
-#include "ops/blas/onednn/types.h"
+#include "ops/blas/onednn/cpu.h"
+#include "ops/blas/weights/packed_weights.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
@@ -42,7 +43,7 @@ class PanelMatmul final : public FusionRoot {
         kernels_(panel_kernels()),
         width_(static_cast<int64_t>(kernels_.columns)),
         panels_((p_.b.rows + width_ - 1) / width_),
-        threads_(onednn_threads(p_.flops())) {}
+        threads_(p_.flops() < kSmallWork ? 1 : most_threads()) {}
 
   std::string describe() const { return softnpu::describe(p_); }
   Checked workspace_bytes() const { return checked(panels_) * p_.b.k * width_ * sizeof(float); }
@@ -60,12 +61,12 @@ class PanelMatmul final : public FusionRoot {
   void run(void* workspace) const { run(workspace, p_.c.data); }
 
  private:
-  dnnl::memory::desc layout() const {
-    return {{panels_, p_.b.k, width_}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::abc};
+  // Panels are [panels, k, width].
+  PackedLayout layout() const {
+    return {workspace_bytes().bytes(), std::array<int64_t, 3>{panels_, p_.b.k, width_}};
   }
 
   void run(void* workspace, char* to) const {
-    const ThreadScope scope(threads_);
     const std::shared_ptr<void> cached = cached_panels();
     if (cached == nullptr) pack(static_cast<float*>(workspace));
     const auto* panels = static_cast<const float*>(cached != nullptr ? cached.get() : workspace);

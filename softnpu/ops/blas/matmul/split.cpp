@@ -4,7 +4,8 @@
 #include <array>
 #include <bit>
 
-#include "ops/blas/onednn/types.h"
+#include "opgen/onednn_present.h"
+#include "ops/blas/onednn/cpu.h"
 #include "softnpu/softnpu.h"
 #include "workers/parallel.h"
 
@@ -97,6 +98,7 @@ void split(const Dims& batch, const GemmOperand& to, const GemmOperand& from, in
 }  // namespace
 
 Split split_mode() {
+  if (SOFTNPU_HAS_ONEDNN == 0) return Split::kNever;  // only oneDNN multiplies the parts
   static const Split mode = [] {
     switch (softnpuSplitsProducts()) {
       case 0: return Split::kNever;

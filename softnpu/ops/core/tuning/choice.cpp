@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "ops/blas/onednn/packed_weights.h"
+#include "ops/blas/weights/packed_weights.h"
 #include "ops/core/tuning/tuner.h"
 
 namespace softnpu {

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "base/threads.h"
 #include "ops/blas/matmul/split.h"
-#include "ops/blas/onednn/types.h"
+#include "ops/blas/onednn/cpu.h"
 #include "ops/core/dtype.h"
 #include "ops/core/tuning/choose.h"
 
@@ -83,6 +83,7 @@ bool is_repeatable(const ConvProblem& p) {
 
 }  // namespace
 
+#if SOFTNPU_HAS_ONEDNN
 Attempt<Step> winograd(const ConvProblem& p) {
   return p.kind == ConvKind::kFilterGradient ? winograd_gradient(p) : winograd_convolution(p);
 }
@@ -94,6 +95,7 @@ Attempt<Step> split_convolution(const ConvProblem& p) {
   if (!is_split(in_parts)) return Refusal{"HF32 is not allowed, or there are groups or few channels"};
   return onednn_convolution(in_parts);
 }
+#endif
 
 Attempt<Step> choose_convolution(const ConvProblem& problem) {
   const auto describe = [&] { return work_of(problem); };

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "opgen/onednn_present.h"
 #include "ops/core/tuning/algorithm.h"
 #include "ops/nn/conv/step.h"
 
@@ -17,9 +18,11 @@ Attempt<Step> split_convolution(const ConvProblem& problem);
 inline constexpr std::array kConvAlgorithms = {
     ConvAlgorithm{"product", &pointwise_convolution},
     ConvAlgorithm{"planes", &plane_convolution},
+#if SOFTNPU_HAS_ONEDNN
     ConvAlgorithm{"Winograd", &winograd, Use::kAlways, true},
     ConvAlgorithm{"oneDNN", &onednn_convolution},
     ConvAlgorithm{"bfloat16 products", &split_convolution, Use::kByTime, true},
+#endif
     ConvAlgorithm{"reference", &reference_convolution, Use::kByRule},
 };
 

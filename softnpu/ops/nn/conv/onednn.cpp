@@ -11,10 +11,10 @@
 #include "ops/blas/matmul/copy.h"
 #include "ops/blas/matmul/split.h"
 #include "ops/blas/onednn/engine.h"
-#include "ops/blas/onednn/packed_weights.h"
 #include "ops/blas/onednn/primitive_cache.h"
 #include "ops/blas/onednn/runs.h"
 #include "ops/blas/onednn/types.h"
+#include "ops/blas/weights/packed_weights.h"
 #include "ops/core/dtype.h"
 #include "ops/core/workspace.h"
 #include "ops/nn/conv/onednn_step.h"
@@ -533,7 +533,8 @@ class Convolution final : public FusionRoot {
     const Layout& user = user_layouts_[kFilter];
     const std::string_view layout(reinterpret_cast<const char*>(&user), sizeof user);
     return PackedWeights::get().find(
-        {p_.filter.source.address, p_.filter.source.bytes, layout}, [&] { return primitive_->prim_md[kFilter]; },
+        {p_.filter.source.address, p_.filter.source.bytes, layout},
+        [&] { return PackedLayout(primitive_->prim_md[kFilter].get_size(), primitive_->prim_md[kFilter]); },
         [&](void* to) { reorder_operand(kFilter, 0, space, to); });
   }
 

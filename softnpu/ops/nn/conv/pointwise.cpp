@@ -6,7 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "ops/blas/matmul/onednn.h"
+#include "opgen/onednn_present.h"
+#include "ops/blas/matmul/algorithms.h"
 #include "ops/blas/matmul/problem.h"
 #include "ops/nn/conv/step.h"
 #include "workers/parallel.h"
@@ -114,6 +115,15 @@ std::vector<MatmulProblem> one_by_one(const MatmulProblem& all) {
   return problems;
 }
 
+// Images stay in the caches between kernels with oneDNN, which takes `at_once`.
+Plan product_of(const MatmulProblem& problem) {
+#if SOFTNPU_HAS_ONEDNN
+  return *plan_onednn_matmul(problem);
+#else
+  return untimed_product(problem);
+#endif
+}
+
 }  // namespace
 
 Attempt<Step> pointwise_convolution(const ConvProblem& p) {
@@ -147,7 +157,7 @@ Attempt<Step> pointwise_convolution(const ConvProblem& p) {
   step.flops = p.flops();
   const auto plans = std::make_shared<std::vector<Plan>>();
   for (const MatmulProblem& problem : problems) {
-    plans->push_back(*plan_onednn_matmul(problem));
+    plans->push_back(product_of(problem));
     step.workspace_bytes = larger(step.workspace_bytes, plans->back().workspace_bytes);
   }
   if (plans->size() == 1) step.fusible = (*plans)[0].fusible;

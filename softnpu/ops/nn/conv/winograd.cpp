@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "ops/blas/onednn/engine.h"
-#include "ops/blas/onednn/packed_weights.h"
 #include "ops/blas/onednn/runs.h"
+#include "ops/blas/weights/packed_weights.h"
 #include "ops/core/workspace.h"
 #include "ops/nn/conv/onednn_step.h"
 #include "ops/nn/conv/winograd_filter.h"
@@ -137,7 +137,7 @@ class Winograd final : public WinogradRoot {
     const std::string_view layout(reinterpret_cast<const char*>(&key), sizeof key);
     if (has_many_tiles()) return nullptr;
     return PackedWeights::get().find(
-        {f.source.address, f.source.bytes, layout}, [&] { return whole_->weights; },
+        {f.source.address, f.source.bytes, layout}, [&] { return PackedLayout(whole_->weights.get_size(), whole_->weights); },
         [&](void* to) { pack_filter(static_cast<float*>(to)); });
   }
 

@@ -1,4 +1,4 @@
-#include "ops/blas/onednn/packed_weights.h"
+#include "ops/blas/weights/packed_weights.h"
 
 #include <algorithm>
 #include <utility>
@@ -85,7 +85,7 @@ bool PackedWeights::record_use(const Source& source, uint64_t epoch, std::vector
   return false;
 }
 
-std::shared_ptr<void> PackedWeights::find(const Source& source, const std::function<dnnl::memory::desc()>& packed_md,
+std::shared_ptr<void> PackedWeights::find(const Source& source, const std::function<PackedLayout()>& packed_layout,
                                           const std::function<void(void* to)>& pack) {
   if (source.bytes < kMinBytes || softnpuKeepsPackedWeights() == 0) return nullptr;
   const uint64_t epoch = softnpuLastWriteEpoch(source.address, source.bytes);
@@ -95,14 +95,14 @@ std::shared_ptr<void> PackedWeights::find(const Source& source, const std::funct
     std::lock_guard lock(mutex_);
     if (!record_use(source, epoch, &stale)) return nullptr;
   }
-  const dnnl::memory::desc desc = packed_md();
-  const size_t size = desc.get_size();
+  const PackedLayout packed = packed_layout();
+  const size_t size = packed.bytes();
   if (size == 0) return nullptr;
   {
     std::lock_guard lock(mutex_);
     const Weights* known = look_up(source, epoch);
     if (known == nullptr) return nullptr;
-    const auto copy = std::ranges::find(known->copies, desc, &Copy::desc);
+    const auto copy = std::ranges::find(known->copies, packed, &Copy::layout);
     if (copy != known->copies.end()) return copy->memory;
     if (budget_ != SIZE_MAX && softnpuHasRoom(source.address) != 0) budget_ = SIZE_MAX;
     if (size > budget_ || bytes_ > budget_ - size) return nullptr;
@@ -112,10 +112,10 @@ std::shared_ptr<void> PackedWeights::find(const Source& source, const std::funct
   pack(result.get());
   std::lock_guard lock(mutex_);
   Weights* known = look_up(source, epoch);  // meanwhile another thread may have packed it, or the original was freed
-  if (known != nullptr && std::ranges::find(known->copies, desc, &Copy::desc) == known->copies.end()) {
-    known->copies.push_back({desc, result});
+  if (known != nullptr && std::ranges::find(known->copies, packed, &Copy::layout) == known->copies.end()) {
+    known->copies.push_back({packed, result});
     bytes_ += size;
-    if (recording != nullptr) recording->push_back({source.address, std::string(source.layout), desc});
+    if (recording != nullptr) recording->push_back({source.address, std::string(source.layout), packed});
   }
   return result;
 }
@@ -129,7 +129,7 @@ void PackedWeights::drop(const Copies& copies) {
     for (Weights& weights : at->second) {
       if (weights.layout != key.layout) continue;
       std::erase_if(weights.copies, [&](Copy& copy) {
-        if (copy.desc != key.desc) return false;
+        if (copy.layout != key.packed) return false;
         drop(copy);
         gone.push_back(std::move(copy.memory));
         return true;
@@ -144,7 +144,7 @@ uint64_t PackedWeights::packed_bytes(const void* base, size_t size) const {
   const auto end = weights_.lower_bound(static_cast<const char*>(base) + size);
   for (auto at = weights_.lower_bound(base); at != end; ++at) {
     for (const Weights& weights : at->second) {
-      for (const Copy& copy : weights.copies) bytes += copy.desc.get_size();
+      for (const Copy& copy : weights.copies) bytes += copy.layout.bytes();
     }
   }
   return bytes;

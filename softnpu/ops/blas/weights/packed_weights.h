@@ -9,10 +9,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <oneapi/dnnl/dnnl.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "ops/blas/weights/packed_layout.h"
 
 namespace softnpu {
 
@@ -30,7 +31,7 @@ class PackedWeights {
   struct CopyKey {
     const void* address = nullptr;
     std::string layout;
-    dnnl::memory::desc desc;
+    PackedLayout packed;
   };
   using Copies = std::vector<CopyKey>;
 
@@ -48,10 +49,10 @@ class PackedWeights {
 
   static PackedWeights& get();
 
-  // The copy of `source` as `packed_md()`, for the task of the calling thread. `pack(to)` packs it if it is not cached.
-  // Null if there is no copy: too few uses since the last write, weights too small or about to be written, an unknown
-  // write epoch, an empty packed_md(), or no memory. `packed_md` is called only if a copy would pay.
-  std::shared_ptr<void> find(const Source& source, const std::function<dnnl::memory::desc()>& packed_md,
+  // The copy of `source` as `packed_layout()`, for the task of the calling thread. `pack(to)` packs it if it is not
+  // cached. Null if there is no copy: too few uses since the last write, weights too small or about to be written, an
+  // unknown write epoch, an empty packed_layout(), or no memory. `packed_layout` is called only if a copy would pay.
+  std::shared_ptr<void> find(const Source& source, const std::function<PackedLayout()>& packed_layout,
                              const std::function<void(void* to)>& pack);
 
   // Removes copies that nothing will read again.
@@ -66,7 +67,7 @@ class PackedWeights {
   PackedWeights();
 
   struct Copy {
-    dnnl::memory::desc desc;
+    PackedLayout layout;
     std::shared_ptr<void> memory;
   };
   // Weights that were used, and their copies.
@@ -81,7 +82,7 @@ class PackedWeights {
   bool record_use(const Source& source, uint64_t epoch, std::vector<Copy>* stale);
   // Null if they were written or freed meanwhile. mutex_ is held.
   Weights* look_up(const Source& source, uint64_t epoch);
-  void drop(const Copy& copy) { bytes_ -= copy.desc.get_size(); }
+  void drop(const Copy& copy) { bytes_ -= copy.layout.bytes(); }
   void on_freed(const void* base, size_t bytes);
   void trim();
 
