@@ -13,6 +13,10 @@ target_link_libraries(highway INTERFACE hwy::hwy)
 # Without SSSE3 and SSE4: machines without AVX2 are rare, and each instruction set costs compile
 # time and size. Sanitizers build AVX2 only: the AVX-512 sources are the same.
 set(disabled 6144)
+# Kernels hold vectors in arrays, which SVE's types, without a size, cannot be in: aarch64 has NEON only.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+  math(EXPR disabled "${disabled} + 251658240")
+endif()
 if(TORCH_NPU_SANITIZE)
   math(EXPR disabled "${disabled} + 256")  # AVX-512
 endif()

@@ -8,10 +8,12 @@
 #include "aclnnop/aclnn_convolution.h"
 #include "aclnnop/aclnn_inplace_fill_scalar.h"
 #include "blocking_task.h"
+#include "opgen/onednn_present.h"
 #include "softnpu/softnpu.h"
 
 namespace {
 
+constexpr const char* kWithoutOneDnn = "only oneDNN packs filters";
 constexpr int64_t kChannels = 64;
 constexpr int64_t kSize = 14;
 constexpr int64_t kKernel = 3;
@@ -104,6 +106,7 @@ class PackedWeightsTest : public AclTest {
 };
 
 TEST_F(PackedWeightsTest, CachedFromTheSecondUse) {
+  if (!SOFTNPU_HAS_ONEDNN) GTEST_SKIP() << kWithoutOneDnn;
   size_t free = 0;
   size_t total = 0;
   EXPECT_EQ(run(), 1.0F);
@@ -156,6 +159,7 @@ TEST_F(PackedWeightsTest, FollowTheOrderOfTheStream) {
 }
 
 TEST_F(PackedWeightsTest, FreedWithTheWeights) {
+  if (!SOFTNPU_HAS_ONEDNN) GTEST_SKIP() << kWithoutOneDnn;
   for (int i = 0; i < 2; ++i) EXPECT_EQ(run(), 1.0F);
   EXPECT_GT(kept(), 0U);
   ASSERT_EQ(aclrtFree(weight_), ACL_SUCCESS);
@@ -175,6 +179,7 @@ TEST_F(PackedWeightsTest, NotCachedForSharedMemory) {
 }
 
 TEST_F(PackedWeightsTest, ReleasedWhenMemoryIsExhausted) {
+  if (!SOFTNPU_HAS_ONEDNN) GTEST_SKIP() << kWithoutOneDnn;
   for (int i = 0; i < 2; ++i) EXPECT_EQ(run(), 1.0F);
   EXPECT_GT(kept(), 0U);
   size_t free = 0;

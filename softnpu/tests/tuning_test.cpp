@@ -13,6 +13,7 @@
 #include "acl_fixture.h"
 #include "aclnn/acl_meta.h"
 #include "aclnnop/aclnn_convolution.h"
+#include "opgen/onednn_present.h"
 
 namespace {
 
@@ -108,6 +109,7 @@ class TuningTest : public AclTest {
   void SetUp() override {
     AclTest::SetUp();
     if (softnpuTunes() == 0) GTEST_SKIP() << "SOFTNPU_TUNE=0";
+    if (!SOFTNPU_HAS_ONEDNN) GTEST_SKIP() << "without oneDNN there is one candidate";
   }
   void TearDown() override {
     for (const char* name : {"Winograd", "oneDNN", "panels", "product"}) softnpuDelayCandidate(name, 0);

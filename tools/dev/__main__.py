@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 
-from dev import api, bench, fuzz, gen, quick, test
+from dev import api, bench, cross, fuzz, gen, quick, test
 from dev.abi import abi
 from dev.build import build
 from dev.command_line import Parser, Verb, suggestion
@@ -28,6 +28,11 @@ from dev.wheel import wheel
 def _build(_: argparse.Namespace) -> None:
     ensure()
     build()
+
+
+def _cross(options: argparse.Namespace) -> None:
+    ensure()
+    cross.cross(options)
 
 
 def _demo(_: argparse.Namespace) -> None:
@@ -126,6 +131,12 @@ def _doctor(_: argparse.Namespace) -> None:
 VERBS = {
     "setup": Verb(lambda _: setup(), "installs system packages (apt-get), .venv, Python packages"),
     "build": Verb(_build, "builds what changed", needs_build=True),
+    "cross": Verb(
+        _cross,
+        "builds softnpu and its C++ tests for aarch64, in build-aarch64/",
+        cross.arguments,
+        needs_build=True,
+    ),
     "quick": Verb(
         _quick,
         "what a change broke, in under five minutes: checks, build, the tests that it touches",

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <string_view>
 #include <utility>
 
 #include "base/threads.h"
+#include "opgen/onednn_present.h"
 #include "ops/blas/matmul/panel_kernels.h"
 #include "ops/blas/matmul/product.h"
 #include "ops/blas/onednn/cpu.h"
@@ -18,9 +20,9 @@ namespace softnpu {
 namespace {
 
 // With fewer rows packing uncached panels takes as long as the product; with more rows oneDNN's own packing is
-// negligible. With a smaller sum or fewer columns there is little to gain.
-constexpr int64_t kMinRows = 64;
-constexpr int64_t kMaxRows = 1024;
+// negligible. With a smaller sum or fewer columns there is little to gain. Without oneDNN the other choice is the reference.
+constexpr int64_t kMinRows = SOFTNPU_HAS_ONEDNN ? 64 : 1;
+constexpr int64_t kMaxRows = SOFTNPU_HAS_ONEDNN ? 1024 : std::numeric_limits<int64_t>::max();
 constexpr int64_t kMinDepth = 16;
 constexpr int64_t kMinColumns = 16;
 // A panel's part of this depth and that many rows fit the second-level cache. Measured: parts of 256 to 512 and 64 to

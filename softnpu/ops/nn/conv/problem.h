@@ -9,6 +9,7 @@
 #include "base/small_vector.h"
 #include "nnopbase/plan.h"
 #include "nnopbase/tensor.h"
+#include "ops/core/format/nc1hwc0.h"
 
 namespace softnpu {
 
@@ -26,6 +27,11 @@ struct Image {
   bool is_blocked = false;  // NC1HWC0: strides are unused
 
   int64_t spatial_size() const { return sizes[0] * sizes[1] * sizes[2]; }
+  // From the first channel to `channel`, in elements.
+  int64_t channel_offset(int64_t channel) const {
+    if (!is_blocked) return channel * channel_stride;
+    return channel / kImageBlock * spatial_size() * kImageBlock + channel % kImageBlock;
+  }
 };
 
 // [channels of out, channels of in / groups, kernel]

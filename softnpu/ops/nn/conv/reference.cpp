@@ -130,7 +130,7 @@ class ImageSink final : public GemmSink {
       Triple at = position_of(image, j);
       for (int64_t done = 0; done < count;) {
         const int64_t here = std::min(count - done, image.sizes[2] - at[2]);
-        int64_t to = batch / p_.groups * image.batch_stride + channel * image.channel_stride;
+        int64_t to = batch / p_.groups * image.batch_stride + image.channel_offset(channel);
         for (size_t d = 0; d < 3; ++d) to += at[d] * image.strides[d];
         writer_.write(values + done, static_cast<size_t>(here), image.data + to * size, image.strides[2] * size);
         done += here;
@@ -188,10 +188,33 @@ GemmSizes sizes_of(const ConvProblem& p) {
   return {p.groups, p.out_channels(), p.in_channels() * taps, p.batch * p.out.spatial_size()};
 }
 
+// The strides of an image in blocks: of all dimensions but the channels.
+void set_block_strides(Image* image) {
+  const int64_t blocks = (image->channels + kImageBlock - 1) / kImageBlock;
+  image->batch_stride = blocks * image->spatial_size() * kImageBlock;
+  image->strides = {0, image->sizes[2] * kImageBlock, kImageBlock};
+}
+
+// The last block's channels that the image does not have are 0.
+void clear_missing_channels(const Image& image, int64_t batch) {
+  const int64_t missing = (kImageBlock - image.channels % kImageBlock) % kImageBlock;
+  const auto size = static_cast<int64_t>(aclDataTypeSize(image.dtype));
+  if (missing == 0) return;
+  for (int64_t i = 0; i < batch; ++i) {
+    char* to = image.data + (i * image.batch_stride + image.channel_offset(image.channels)) * size;
+    for (int64_t at = 0; at < image.spatial_size(); ++at, to += kImageBlock * size) {
+      std::memset(to, 0, static_cast<size_t>(missing * size));
+    }
+  }
+}
+
 }  // namespace
 
-Attempt<Step> reference_convolution(const ConvProblem& problem) {
-  if (problem.in.is_blocked || problem.out.is_blocked) return Refusal{"images are in blocks of channels"};
+Attempt<Step> reference_convolution(const ConvProblem& given) {
+  ConvProblem problem = given;
+  for (Image* image : {&problem.in, &problem.out}) {
+    if (image->is_blocked) set_block_strides(image);
+  }
   const GemmSizes sizes = sizes_of(problem);
   const int threads = threads_for(sizes.flops());
   return Step{0, sizes.flops(), [p = std::make_shared<const ConvProblem>(problem), sizes, threads](char*) {
@@ -201,6 +224,7 @@ Attempt<Step> reference_convolution(const ConvProblem& problem) {
                        threads);
                 } else {
                   gemm(compute_type, sizes, FilterSource(*p), ImageSource(*p), ImageSink(*p), threads);
+                  if (p->output().is_blocked) clear_missing_channels(p->output(), p->batch);
                 }
               }};
 }

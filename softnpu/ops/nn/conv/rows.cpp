@@ -28,7 +28,7 @@ void for_rows(const Image& image, int64_t position, int64_t count, const Row& ro
 }
 
 const char* address(const Image& image, int64_t batch, int64_t channel, const Triple& at) {
-  int64_t element = batch * image.batch_stride + channel * image.channel_stride;
+  int64_t element = batch * image.batch_stride + image.channel_offset(channel);
   for (size_t i = 0; i < 3; ++i) element += at[i] * image.strides[i];
   return image.data + element * static_cast<int64_t>(aclDataTypeSize(image.dtype));
 }

@@ -33,7 +33,7 @@ Attempt<Step> winograd_gradient(const ConvProblem& problem);
 Attempt<Step> onednn_convolution(const ConvProblem& problem);
 // Whether it splits the inputs: the planner asks for it (`splits`), and there are enough channels.
 bool is_split(const ConvProblem& problem);
-// softnpu's own kernel: every dtype; no images in blocks of channels.
+// softnpu's own kernel: every dtype, any layout.
 Attempt<Step> reference_convolution(const ConvProblem& problem);
 // Sums each channel of `image` over `batch` images, and writes the sums to `to`, of `dtype`, `stride` elements apart.
 Step channel_sums(const Image& image, int64_t batch, char* to, int64_t stride, aclDataType dtype);
