@@ -113,6 +113,16 @@ HWY_INLINE void fill_block(const GridSampleVectors<T>& s, int64_t first, int64_t
 // One dimension of the positions of a vector: indices of the first and second value, -1 outside, weights and slopes.
 template <typename T>
 struct Sides {
+  // GCC compiles implicit constructors for aarch64 without the target's instructions.
+  HWY_INLINE Sides() {}
+  HWY_INLINE Sides(Location<T> first, Location<T> second, Lane<T> first_weight, Lane<T> second_weight, Lane<T> of_second)
+      : slope(of_second) {
+    index[0] = first;
+    index[1] = second;
+    weight[0] = first_weight;
+    weight[1] = second_weight;
+  }
+
   Location<T> index[2];
   Lane<T> weight[2];
   Lane<T> slope;  // of weight[1]; that of weight[0] is its negative
@@ -160,16 +170,18 @@ HWY_INLINE Sides<T> locate(const GridSampleVectors<T>& s, size_t dim, Lane<T> co
   }
   const Lane<T> sizes = hn::Set(d, size);
   if constexpr (!kLinear) {
-    return {{inside<T>(hn::Round(at), sizes), hn::Zero(LocationTag<T>())}, {set(1), set(0)}, hn::Zero(d)};
+    return {inside<T>(hn::Round(at), sizes), hn::Zero(LocationTag<T>()), set(1), set(0), hn::Zero(d)};
   }
   const Lane<T> first = hn::Floor(at);
   const Lane<T> t = hn::Sub(at, first);
-  return {{inside<T>(first, sizes), inside<T>(hn::Add(first, set(1)), sizes)}, {hn::Sub(set(1), t), t}, slope};
+  return {inside<T>(first, sizes), inside<T>(hn::Add(first, set(1)), sizes), hn::Sub(set(1), t), t, slope};
 }
 
 // The taps of a vector of positions: places in a plane, 0 for those outside, and weights.
 template <typename T, size_t kTaps>
 struct Taps {
+  HWY_INLINE Taps() {}  // as in Sides
+
   Location<T> location[kTaps];
   hn::Mask<Tag<T>> is_inside[kTaps];
   Lane<T> weight[kTaps];
