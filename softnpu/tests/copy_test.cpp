@@ -111,7 +111,7 @@ TEST_F(PitchedCopyTest, CopiesRowsAndNothingBetweenThem) {
     }
     for (size_t row = 0; row < kHeight; ++row) {
       for (size_t column = 0; column < kPitch; ++column) {
-        const int wanted = column < kWidth ? static_cast<int>(row * kWidth + column + 1) : -1;
+        const auto wanted = static_cast<char>(column < kWidth ? static_cast<int>(row * kWidth + column + 1) : -1);
         ASSERT_EQ(back[row * kPitch + column], wanted) << row << ", " << column;
       }
     }

@@ -20,7 +20,8 @@ namespace softnpu {
 namespace {
 
 // With fewer rows packing uncached panels takes as long as the product; with more rows oneDNN's own packing is
-// negligible. With a smaller sum or fewer columns there is little to gain. Without oneDNN the other choice is the reference.
+// negligible. With a smaller sum or fewer columns there is little to gain. Without oneDNN the other choice is the
+// reference.
 constexpr int64_t kMinRows = SOFTNPU_HAS_ONEDNN ? 64 : 1;
 constexpr int64_t kMaxRows = SOFTNPU_HAS_ONEDNN ? 1024 : std::numeric_limits<int64_t>::max();
 constexpr int64_t kMinDepth = 16;
@@ -64,9 +65,7 @@ class PanelMatmul final : public FusionRoot {
 
  private:
   // Panels are [panels, k, width].
-  PackedLayout layout() const {
-    return {workspace_bytes().bytes(), std::array<int64_t, 3>{panels_, p_.b.k, width_}};
-  }
+  PackedLayout layout() const { return {workspace_bytes().bytes(), std::array<int64_t, 3>{panels_, p_.b.k, width_}}; }
 
   void run(void* workspace, char* to) const {
     const std::shared_ptr<void> cached = cached_panels();

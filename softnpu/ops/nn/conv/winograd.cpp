@@ -137,7 +137,8 @@ class Winograd final : public WinogradRoot {
     const std::string_view layout(reinterpret_cast<const char*>(&key), sizeof key);
     if (has_many_tiles()) return nullptr;
     return PackedWeights::get().find(
-        {f.source.address, f.source.bytes, layout}, [&] { return PackedLayout(whole_->weights.get_size(), whole_->weights); },
+        {f.source.address, f.source.bytes, layout},
+        [&] { return PackedLayout(whole_->weights.get_size(), whole_->weights); },
         [&](void* to) { pack_filter(static_cast<float*>(to)); });
   }
 

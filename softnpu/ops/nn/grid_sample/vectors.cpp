@@ -115,7 +115,8 @@ template <typename T>
 struct Sides {
   // GCC compiles implicit constructors for aarch64 without the target's instructions.
   HWY_INLINE Sides() {}
-  HWY_INLINE Sides(Location<T> first, Location<T> second, Lane<T> first_weight, Lane<T> second_weight, Lane<T> of_second)
+  HWY_INLINE Sides(Location<T> first, Location<T> second, Lane<T> first_weight, Lane<T> second_weight,
+                   Lane<T> of_second)
       : slope(of_second) {
     index[0] = first;
     index[1] = second;
