@@ -35,10 +35,9 @@ PACKAGES = (
 # start other programs, which qemu does not run without binfmt_misc.
 ENVIRONMENT = {"SOFTNPU_HBM": "256M"}
 STARTS_PROGRAMS = (
-    "EnvironmentTest.*",
     "ExitTest.*",
-    "LogTest.*Process*",
-    "*DeathTest*",
+    "HeapTest.*",
+    "*RedZone*",
 )
 
 
