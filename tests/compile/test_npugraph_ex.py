@@ -99,6 +99,12 @@ def test_a_convolution_takes_its_batch_norm(format):
     check(model, x, terms=27)
 
 
+def test_the_mean_of_an_image_in_channels_last():
+    network = nn.Sequential(Block(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 4))
+    x = torch.randn(2, 3, 9, 8).to(memory_format=torch.channels_last)
+    check(network.eval().to(memory_format=torch.channels_last), x, terms=27 * 8)
+
+
 def test_changed_parameters_are_seen():
     model = Block().eval()
     x = torch.randn(2, 3, 9, 9)
