@@ -105,6 +105,28 @@ def test_the_mean_of_an_image_in_channels_last():
     check(network.eval().to(memory_format=torch.channels_last), x, terms=27 * 8)
 
 
+class Images(nn.Module):
+    """Operators between convolutions: sums with other ranks, gates, pooling, joins, views and results in the middle."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = Block(), nn.Conv2d(8, 8, 3, 2, 1, groups=8)
+        self.third = nn.Conv2d(16, 8, 1)
+        self.shift = nn.Parameter(torch.randn(8, 6, 8))
+
+    def forward(self, x):
+        """``x`` [1, 3, 6, 8]."""
+        y = self.first(x) + self.shift
+        z = F.interpolate(self.second(y * y.mean((2, 3), keepdim=True).sigmoid()), scale_factor=2.0)
+        joined = self.third(torch.cat((F.max_pool2d(y, 3, 1, 1), z), 1))
+        return joined.flatten(1), z.relu(), self.second(joined).amax(1), F.avg_pool2d(joined, 2) + 1
+
+
+@pytest.mark.parametrize("format", [torch.contiguous_format, torch.channels_last])
+def test_what_lies_between_convolutions(format):
+    check(Images().eval(), torch.randn(1, 3, 6, 8).to(memory_format=format), terms=27 * 72 * 16)
+
+
 def test_changed_parameters_are_seen():
     model = Block().eval()
     x = torch.randn(2, 3, 9, 9)

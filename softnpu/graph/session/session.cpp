@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "graph/session/image_layouts.h"
 #include "graph/session/operators.h"
 #include "nnopbase/fused_plan.h"
 #include "nnopbase/launch_planned.h"
@@ -20,7 +21,7 @@ Status at_node(const Node& node, const Status& status) {
   return {status.code(), text("node ", node.name, " (", node.type, "): ", status.message()), status.cause()};
 }
 
-void set_sizes(const Value& value, aclTensor* tensor) {
+void set_sizes(const Value& value, bool has_channels_last, aclTensor* tensor) {
   tensor->dims = value.dims;
   tensor->storage_dims = value.dims;
   tensor->dtype = value.dtype;
@@ -28,9 +29,15 @@ void set_sizes(const Value& value, aclTensor* tensor) {
   tensor->strides = Dims(value.dims.size());
   // Unsigned: of a value without elements they may not fit, and address nothing.
   uint64_t stride = 1;
-  for (size_t i = value.dims.size(); i-- > 0; stride *= static_cast<uint64_t>(std::max<int64_t>(value.dims[i], 1))) {
+  const auto add = [&](size_t i) {
     tensor->strides[i] = static_cast<int64_t>(stride);
+    stride *= static_cast<uint64_t>(std::max<int64_t>(value.dims[i], 1));
+  };
+  if (has_channels_last) {
+    for (const size_t i : {1, 3, 2, 0}) add(i);
+    return;
   }
+  for (size_t i = value.dims.size(); i-- > 0;) add(i);
 }
 
 // What a run may write to a value without elements.
@@ -39,7 +46,7 @@ constexpr size_t kMinBytes = 64;
 }  // namespace
 
 Session::Session(std::shared_ptr<const Graph> graph, MemoryPlan memory)
-    : graph_(std::move(graph)), memory_(std::move(memory)) {}
+    : graph_(std::move(graph)), memory_(std::move(memory)), channels_last_(values_with_channels_last(*graph_)) {}
 
 Session::~Session() {
   if (own_stream_ != nullptr) (void)aclrtSynchronizeStream(own_stream_);
@@ -127,7 +134,7 @@ bool Session::is_bound(const Node& node) const {
 }
 
 void Session::fill_tensor(ValueId id, RegistryTensor* tensor) const {
-  set_sizes(graph_->values[id], &tensor->tensor);
+  set_sizes(graph_->values[id], channels_last_[static_cast<size_t>(id)], &tensor->tensor);
   tensor->name = graph_->values[id].name;
   tensor->is_given = true;
   tensor->tensor.data = address(id);

@@ -90,6 +90,7 @@ class Session {
 
   std::shared_ptr<const Graph> graph_;
   MemoryPlan memory_;
+  std::vector<bool> channels_last_;  // of each value
   DeviceMemory own_work_;
   DeviceMemory own_weights_;
   std::vector<std::shared_ptr<DeviceMemory>> shared_;
