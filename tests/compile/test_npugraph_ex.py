@@ -127,6 +127,15 @@ def test_what_lies_between_convolutions(format):
     check(Images().eval(), torch.randn(1, 3, 6, 8).to(memory_format=format), terms=27 * 72 * 16)
 
 
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_transposed_convolutions(dims):
+    make = (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)[dims - 1]
+    network = nn.Sequential(
+        make(4, 6, 3, 2, 1, 1, groups=2), nn.ReLU(), make(6, 2, 2, dilation=2, bias=False)
+    )
+    check(network, torch.randn(2, 4, *(5, 4, 3)[:dims]), terms=6 * 27)
+
+
 def test_changed_parameters_are_seen():
     model = Block().eval()
     x = torch.randn(2, 3, 9, 9)

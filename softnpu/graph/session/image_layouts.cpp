@@ -94,9 +94,12 @@ void unite_elements(const Graph& graph, const Node& node, Groups* groups) {
   }
 }
 
-void read_convolution(const Node& node, Groups* groups) {
-  for (size_t i = 1; i < node.inputs.size(); ++i) groups->keep(node.inputs[i].value);
-  groups->meet(node.inputs[0].value);
+// `image` is the number of the operand that is one.
+void read_convolution(const Node& node, size_t image, Groups* groups) {
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (i != image) groups->keep(node.inputs[i].value);
+  }
+  groups->meet(node.inputs[image].value);
   groups->meet(node.outputs[0]);
 }
 
@@ -117,8 +120,8 @@ void read_image(const Graph& graph, const Node& node, Groups* groups) {
 std::vector<bool> values_with_channels_last(const Graph& graph) {
   Groups groups(graph);
   for (const Node& node : graph.nodes) {
-    if (node.type == "Conv2D") {
-      read_convolution(node, &groups);
+    if (node.type == "Conv2D" || node.type == "Conv2DTranspose") {
+      read_convolution(node, node.type == "Conv2D" ? 0 : 1, &groups);
     } else if (is_elementwise(node)) {
       unite_elements(graph, node, &groups);
     } else if (is_among(kImageTypes, node) && node.outputs.size() == 1) {

@@ -20,8 +20,7 @@ def convolution(
     output_padding: Sequence[int] = (),
     groups: int = 1,
 ) -> Ref:
-    """As ``torch.ops.aten.convolution``, of one to three dimensions, not transposed."""
-    known(not transposed, "a transposed convolution")
+    """As ``torch.ops.aten.convolution``, of one to three dimensions."""
     dims = weight.rank - 2
     known(x.rank == dims + 2 and 1 <= dims <= 3, "an image without a batch")
     strides, pads, dilations = (pair(one, dims) for one in (stride, padding, dilation))
@@ -34,18 +33,33 @@ def convolution(
             [1, *strides],
             [0, *pads],
             [1, *dilations],
-            groups=groups,
+            transposed,
+            [0, *output_padding],
+            groups,
         )
         return b.view(with_height, [*with_height.shape[:2], with_height.shape[3]])
     operands = (x, weight) if bias is None else (x, weight, bias)
+    attributes = {
+        "strides": [1, 1, *strides],
+        "pads": [pad for pad in pads for _ in range(2)],
+        "dilations": [1, 1, *dilations],
+        "groups": groups,
+    }
+    if not transposed:
+        kind = "Conv2D" if dims == 2 else "Conv3D"
+        return b.emit(kind, *operands, **attributes, allow_hf32=b.conv_hf32)
+    more = pair(output_padding, dims) if output_padding else [0] * dims
+    spatial = zip(x.shape[2:], weight.shape[2:], strides, pads, dilations, more, strict=True)
+    sizes = [
+        (size - 1) * step - 2 * pad + spread * (kernel - 1) + extra + 1
+        for size, kernel, step, pad, spread, extra in spatial
+    ]
     return b.emit(
-        "Conv2D" if dims == 2 else "Conv3D",
+        "Conv2DTranspose" if dims == 2 else "Conv3DTranspose",
+        b.host([x.shape[0], weight.shape[1] * groups, *sizes]),
         *operands,
-        strides=[1, 1, *strides],
-        pads=[pad for pad in pads for _ in range(2)],
-        dilations=[1, 1, *dilations],
-        groups=groups,
-        allow_hf32=b.conv_hf32,
+        **attributes,
+        output_padding=[0, 0, *more],
     )
 
 
