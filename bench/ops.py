@@ -22,7 +22,8 @@ def both(name: str, make: Callable[[str], Callable[[], object]], repeats: int = 
     return Row(name, *works, repeats)
 
 
-def _exactly(work: Callable[[], object]) -> None:
+def exactly(work: Callable[[], object]) -> None:
+    """Calls it with all of float32's precision."""
     with hf32(convolutions=False):
         work()
 
@@ -31,13 +32,13 @@ def with_and_without(row: Row) -> list[Row]:
     """The row as it is by default, with HF32 allowed for npu's convolutions, and with all of float32's precision."""
     return [
         replace(row, name=f"{row.name}, HF32 allowed"),
-        replace(row, name=f"{row.name}, allow_hf32=False", npu=partial(_exactly, row.npu)),
+        replace(row, name=f"{row.name}, allow_hf32=False", npu=partial(exactly, row.npu)),
     ]
 
 
 def against_forbidden(row: Row) -> Row:
     """What the permission gains, both on npu and interleaved: the ratio is the time allowed by the time forbidden."""
-    return replace(row, cpu=partial(_exactly, row.npu), against="npu, allow_hf32=False")
+    return replace(row, cpu=partial(exactly, row.npu), against="npu, allow_hf32=False")
 
 
 def _normal(*size: int, device: str) -> Tensor:
