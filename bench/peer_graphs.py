@@ -38,7 +38,7 @@ class _Sentence(nn.Module):
         return self.encoder.encoder(embedded).last_hidden_state.mean(1)
 
 
-def _works() -> Iterator[tuple[str, nn.Module, Tensor, bool]]:
+def works() -> Iterator[tuple[str, nn.Module, Tensor, bool]]:
     """Name, network, its input with one element, whether that is an image."""
     for name, (make, size) in {"ResNet-50": (resnet50, 224), **NETWORKS}.items():
         yield name, with_statistics(make()), torch.randn(1, 3, size, size), True
@@ -72,7 +72,7 @@ def rows(batches: tuple[int, ...] = (1, 8)) -> list[Row]:
     """Each network with one and eight inputs, with HF32 allowed and forbidden."""
     torch.manual_seed(0)
     found = []
-    for name, network, x, is_image in _works():
+    for name, network, x, is_image in works():
         for batch in batches:
             inputs = x.expand(batch, *x.shape[1:]) + 0.01 * torch.randn(batch, *x.shape[1:])
             found += _rows(f"{name}, {batch}", copy.deepcopy(network), inputs, is_image)

@@ -1,6 +1,6 @@
 """./dev bench [--cpu-time] [--runs N] [--write FILE] [suite ...]: npu against CPU eager in one process.
 
-Without a suite: all of them but ``collectives``, ``peers``, ``peer-graphs``, ``instructions``, ``compile``, ``sizes``,
+Without a suite: all of them but ``collectives``, ``peers``, ``peer-graphs``, ``provider``, ``instructions``, ``compile``, ``sizes``,
 ``kernel-checks``, ``timeline`` and ``report``. ``--runs 3`` measures three times and keeps each row's slowest ratio;
 ``--write`` gives JSON, or Markdown where the file's name ends with .md. ``./dev bench compare A.json B.json`` holds two builds against
 each other.
@@ -301,6 +301,15 @@ def peer_graphs() -> list[Measured]:
     return measured
 
 
+def provider() -> list[Measured]:
+    """ONNX Runtime's sessions by the graph engine, against its CPU provider."""
+    from provider import rows, summary
+
+    measured = compare("provider", rows(), rounds=7)
+    print(summary(measured))
+    return measured
+
+
 def model_sizes() -> list[Measured]:
     """Time and memory of compiling and loading models of 10^3 to 10^6 nodes."""
     from model_sizes import main as measure
@@ -351,6 +360,7 @@ BY_NAME = (
     "llm",
     "peers",
     "peer-graphs",
+    "provider",
     "instructions",
     "compile",
     "sizes",
@@ -383,6 +393,7 @@ SUITES: dict[str, Callable[[], list[Measured]]] = {
     "precision": precision,
     "peers": peers,
     "peer-graphs": peer_graphs,
+    "provider": provider,
     "kernels": kernels,
     "report": report,
     "kernel-checks": kernel_checks,

@@ -14,6 +14,7 @@ CONFIGURATION = "[mypy]\n[mypy-torch.*]\nfollow_imports = skip\n"
 ALLOWED = """
 torch_npu._C.GeneratedKernel
 torch_npu._C.GeneratedKernel.__init__
+torch_npu._C._BuiltGraph
 torch_npu._C._NPUGraph
 torch_npu._C._distributed_c10d.ProcessGroupHCCL
 torch_npu._C._distributed_c10d.ProcessGroupHCCL.Options

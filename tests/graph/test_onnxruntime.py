@@ -190,7 +190,6 @@ def test_the_example_of_the_document(tmp_path, monkeypatch):
         (Path(__file__).parents[2] / "docs" / "graph.md").read_text().split("## ONNX Runtime")[1]
     )
     listing = re.search(r"```python\n(.*?)```", section, re.DOTALL).group(1)
-    (tmp_path / "net.onnx").write_bytes(_network())
     monkeypatch.chdir(tmp_path)
     program = listing + "\nprint(session.get_providers()[0])"
     assert output(program).splitlines()[-1] == "AscendExecutionProvider"

@@ -16,6 +16,9 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+# Debian has headers of one machine, libjpeg's among them, in a folder that the compiler knows in its own root only.
+set(CMAKE_C_FLAGS_INIT "-isystem ${SOFTNPU_CROSS_ROOT}/usr/include/aarch64-linux-gnu")
+set(CMAKE_CXX_FLAGS_INIT "${CMAKE_C_FLAGS_INIT}")
 set(CMAKE_EXE_LINKER_FLAGS_INIT
     "-Wl,-rpath-link,${SOFTNPU_CROSS_ROOT}/usr/lib/aarch64-linux-gnu:${SOFTNPU_CROSS_ROOT}/lib/aarch64-linux-gnu")
 

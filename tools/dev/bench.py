@@ -34,6 +34,7 @@ SUITES = {
     "precision": "what products and convolutions lose, in place of times",
     "peers": "ONNX Runtime, OpenVINO, inductor; by name only",
     "peer-graphs": "the graph engine against them on whole networks; by name only",
+    "provider": "ONNX Runtime by the graph engine against its CPU provider; by name only",
     "kernels": "kernels in Ascend C against operators of libopapi",
     "report": "torch-npu report on programs with a planted fault each; by name only",
     "kernel-checks": "what checked mode finds in the labelled kernels, and its time; by name only",
@@ -83,7 +84,7 @@ def bench(options: argparse.Namespace) -> None:
         gate.gate(options.base, options.head, options.write)
         return
     interpreter = PYTHON
-    if {"peers", "peer-graphs"} & set(options.suites):
+    if {"peers", "peer-graphs", "provider"} & set(options.suites):
         make_venv()
         interpreter = INTERPRETER
     words = [*options.suites]

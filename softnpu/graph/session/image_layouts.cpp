@@ -28,7 +28,10 @@ bool is_among(const std::array<std::string_view, kCount>& types, const Node& nod
 class Groups {
  public:
   explicit Groups(const Graph& graph)
-      : graph_(graph), parents_(graph.values.size()), may_change_(graph.values.size()), meets_(graph.values.size()) {
+      : graph_(graph),
+        parents_(graph.values.size()),
+        may_change_(graph.values.size()),
+        has_convolution_(graph.values.size()) {
     std::iota(parents_.begin(), parents_.end(), 0);
     for (size_t i = 0; i < graph.values.size(); ++i) {
       const Value& value = graph.values[i];
@@ -45,21 +48,22 @@ class Groups {
     if (id != kNoValue) may_change_[static_cast<size_t>(find(graph_.root(id)))] = false;
   }
   // A convolution reads or writes it.
-  void meet(ValueId id) { meets_[static_cast<size_t>(find(id))] = true; }
+  void mark(ValueId id) { has_convolution_[static_cast<size_t>(find(id))] = true; }
   void unite(ValueId first, ValueId second) {
     const ValueId a = find(graph_.root(first));
     const ValueId b = find(graph_.root(second));
     if (a == b) return;
     parents_[static_cast<size_t>(b)] = a;
     may_change_[static_cast<size_t>(a)] = may_change_[static_cast<size_t>(a)] && may_change_[static_cast<size_t>(b)];
-    meets_[static_cast<size_t>(a)] = meets_[static_cast<size_t>(a)] || meets_[static_cast<size_t>(b)];
+    has_convolution_[static_cast<size_t>(a)] =
+        has_convolution_[static_cast<size_t>(a)] || has_convolution_[static_cast<size_t>(b)];
   }
 
   std::vector<bool> changed() {
     std::vector<bool> result(parents_.size());
     for (size_t i = 0; i < parents_.size(); ++i) {
       const auto group = static_cast<size_t>(find(static_cast<ValueId>(i)));
-      result[i] = may_change_[group] && meets_[group];
+      result[i] = may_change_[group] && has_convolution_[group];
     }
     return result;
   }
@@ -76,8 +80,8 @@ class Groups {
 
   const Graph& graph_;
   std::vector<ValueId> parents_;
-  std::vector<bool> may_change_;  // of a group's first value
-  std::vector<bool> meets_;       // a convolution
+  std::vector<bool> may_change_;       // of a group's first value
+  std::vector<bool> has_convolution_;  // a convolution reads or writes the group
 };
 
 // Operands of an elementwise node that are not broadcast lie as its result does, which may be written over them.
@@ -99,8 +103,8 @@ void read_convolution(const Node& node, size_t image, Groups* groups) {
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     if (i != image) groups->keep(node.inputs[i].value);
   }
-  groups->meet(node.inputs[image].value);
-  groups->meet(node.outputs[0]);
+  groups->mark(node.inputs[image].value);
+  groups->mark(node.outputs[0]);
 }
 
 void read_image(const Graph& graph, const Node& node, Groups* groups) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 
+#include "opgen/onednn_present.h"
 #include "ops/blas/gemm/block.h"
 #include "ops/blas/gemm/gemm.h"
 #include "ops/core/dtype.h"
@@ -211,6 +212,10 @@ void clear_missing_channels(const Image& image, int64_t batch) {
 }  // namespace
 
 Attempt<Step> reference_convolution(const ConvProblem& given) {
+#if SOFTNPU_HAS_ONEDNN
+  // oneDNN serves images in blocks. What it refuses is faster in another layout.
+  if (given.in.is_blocked || given.out.is_blocked) return Refusal{"images are in blocks of channels"};
+#endif
   ConvProblem problem = given;
   for (Image* image : {&problem.in, &problem.out}) {
     if (image->is_blocked) set_block_strides(image);
