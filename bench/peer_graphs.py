@@ -1,7 +1,7 @@
 """Networks by the graph engine (torch.compile's backend npugraph_ex) against npu eager and the best of other runtimes."""
 
 import copy
-import math
+import statistics
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -38,11 +38,19 @@ class _Sentence(nn.Module):
         return self.encoder.encoder(embedded).last_hidden_state.mean(1)
 
 
-def works() -> Iterator[tuple[str, nn.Module, Tensor, bool]]:
-    """Name, network, its input with one element, whether that is an image."""
+def _networks() -> Iterator[tuple[str, nn.Module, Tensor, bool]]:
     for name, (make, size) in {"ResNet-50": (resnet50, 224), **NETWORKS}.items():
         yield name, with_statistics(make()), torch.randn(1, 3, size, size), True
     yield "MiniLM", _Sentence().eval(), torch.randn(1, _TOKENS, 384), False
+
+
+def works(batches: tuple[int, ...]) -> Iterator[tuple[str, nn.Module, Tensor, bool]]:
+    """Name, network, its inputs, whether those are images, for each number of inputs."""
+    torch.manual_seed(0)
+    for name, network, x, is_image in _networks():
+        for batch in batches:
+            inputs = x.expand(batch, *x.shape[1:]) + 0.01 * torch.randn(batch, *x.shape[1:])
+            yield f"{name}, {batch}", copy.deepcopy(network), inputs, is_image
 
 
 def _rows(name: str, network: nn.Module, x: Tensor, is_image: bool) -> Iterator[Row]:
@@ -70,13 +78,7 @@ def _rows(name: str, network: nn.Module, x: Tensor, is_image: bool) -> Iterator[
 @torch.no_grad()
 def rows(batches: tuple[int, ...] = (1, 8)) -> list[Row]:
     """Each network with one and eight inputs, with HF32 allowed and forbidden."""
-    torch.manual_seed(0)
-    found = []
-    for name, network, x, is_image in works():
-        for batch in batches:
-            inputs = x.expand(batch, *x.shape[1:]) + 0.01 * torch.randn(batch, *x.shape[1:])
-            found += _rows(f"{name}, {batch}", copy.deepcopy(network), inputs, is_image)
-    return found
+    return [row for work in works(batches) for row in _rows(*work)]
 
 
 def summary(measured: list[Measured]) -> str:
@@ -87,7 +89,7 @@ def summary(measured: list[Measured]) -> str:
         for row in measured:
             if row.against != "npu eager" and row.work.endswith(_EXACT) == wants:
                 best[row.work] = max(best.get(row.work, 0), row.ratio)
-        mean = math.exp(sum(map(math.log, best.values())) / len(best))
+        mean = statistics.geometric_mean(best.values())
         worst = max(best, key=lambda name: best[name])
         lines.append(
             f"{title}: {mean:.2f} of the best runtime's time, at most {best[worst]:.2f} ({worst})"

@@ -8,6 +8,11 @@ from torch_npu._npugraph_ex.builder import GraphBuilder, Ref
 from torch_npu._npugraph_ex.lower.table import Lower, aten, known, pair
 
 
+def _both_sides(pads: Sequence[int]) -> list[int]:
+    """The padding before and behind each dimension."""
+    return [pad for pad in pads for _ in range(2)]
+
+
 def convolution(
     b: GraphBuilder,
     x: Ref,
@@ -41,7 +46,7 @@ def convolution(
     operands = (x, weight) if bias is None else (x, weight, bias)
     attributes = {
         "strides": [1, 1, *strides],
-        "pads": [pad for pad in pads for _ in range(2)],
+        "pads": _both_sides(pads),
         "dilations": [1, 1, *dilations],
         "groups": groups,
     }
@@ -79,7 +84,7 @@ def _max_pool(
         x,
         ksize=kernel,
         strides=pair(stride) if stride else kernel,
-        pads=[pad for pad in pair(padding) for _ in range(2)],
+        pads=_both_sides(pair(padding)),
         dilations=pair(dilation),
     )
     return y, None
@@ -102,7 +107,7 @@ def _average_pool(
         x,
         ksize=[1, 1, *kernel],
         strides=[1, 1, *(pair(stride) if stride else kernel)],
-        pads=[pad for pad in pads for _ in range(2)],
+        pads=_both_sides(pads),
         exclusive=not count_include_pad,
         divisor_override=divisor or 0,
     )
