@@ -14,6 +14,8 @@
 #include "nnopbase/rebindable.h"
 #include "softnpu/launch.h"
 
+struct aclTensor;
+
 namespace softnpu {
 
 struct Plan;
@@ -35,6 +37,8 @@ struct Plan {
   std::shared_ptr<const Fusible> fusible = nullptr;
   // The written ranges; a launch raises their write epochs.
   SmallVector<softnpuRange, 2> written = {};
+  // Operands that the call could write, and only reads: planners add them, `written` omits them.
+  SmallVector<const aclTensor*, 2> unchanged = {};
   // Makes the call of a plan. Set if the work depends only on its tensors' descriptions and addresses: the operands are
   // then each one's first element, as kernels address it, and the caller sets `written` of what rebind() makes.
   MakeRebindable rebindable = nullptr;

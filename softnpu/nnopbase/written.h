@@ -14,7 +14,7 @@ inline softnpuRange device_bytes(const aclTensor& tensor) {
           static_cast<size_t>(extent(tensor)) * size};
 }
 
-// Adds the memory of `out`, if it is given, to the ranges that `plan` writes.
+// Adds the memory of `out`, if it is given and `plan` does not leave it unchanged, to the ranges that `plan` writes.
 ACL_FUNC_VISIBILITY void add_written(const aclTensor* out, Plan* plan);
 ACL_FUNC_VISIBILITY void add_written(const aclTensorList* out, Plan* plan);
 

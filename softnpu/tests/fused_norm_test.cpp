@@ -10,6 +10,7 @@
 #include "aclnnop/aclnn_inplace_add.h"
 #include "aclnnop/aclnn_inplace_relu.h"
 #include "blocking_task.h"
+#include "softnpu/memory_events.h"
 #include "softnpu/softnpu.h"
 
 namespace {
@@ -50,6 +51,7 @@ class Tensors {
   }
 
   aclTensor* operator[](Name name) const { return all_[name]; }
+  uint64_t last_write(Name name) const { return softnpuLastWriteEpoch(memory_[name], bytes(name)); }
 
   void upload() {
     for (size_t i = 0; i < kNames; ++i)
@@ -117,9 +119,11 @@ TEST_P(FusedNormTest, FusedResultIsBitwiseEqualToUnfused) {
   uint64_t after = 0;
   ASSERT_EQ(softnpuGetFusedTasks(0, &before), ACL_SUCCESS);
   t.upload();
+  const uint64_t uploaded = t.last_write(Tensors::kMean);
   BlockingTask blocking;
   ASSERT_EQ(blocking.launch(stream), ACL_SUCCESS);
   chain(false);
+  EXPECT_EQ(t.last_write(Tensors::kMean) > uploaded, training) << "evaluation only reads the running statistics";
   blocking.release();
   ASSERT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
   EXPECT_EQ(t.download(), expected);

@@ -413,6 +413,8 @@ Status plan_batch_norm(const Channels& shape, const aclTensor& x, const aclTenso
   if (training) {
     SOFTNPU_RETURN_IF_ERROR(open(running_mean, "the running mean", shape.channels, &task->new_mean));
     SOFTNPU_RETURN_IF_ERROR(open(running_var, "the running variance", shape.channels, &task->new_var));
+  } else {
+    for (const aclTensor* statistics : {running_mean, running_var}) plan->unchanged.push_back(statistics);
   }
   SOFTNPU_RETURN_IF_ERROR(open_image(y, "the result", task->shape, &task->y));
   SOFTNPU_RETURN_IF_ERROR(open(save_mean, "the saved mean", shape.channels, &task->save_mean));
