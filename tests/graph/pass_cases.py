@@ -489,6 +489,41 @@ CASES = (
         for order in range(3)
     }
     | {
+        "clip": Case(
+            "clips",
+            model_of(
+                [node("Clip", "x low high", "y")],
+                {"x": [2, 999]},
+                {"y": [2, 999]},
+                {"low": np.float32(-0.5), "high": np.float32(1)},
+            ),
+            {"Maximum": 1, "Minimum": 1},
+            {"Maximum": 0, "Minimum": 0, "ClipByValue": 1},
+        ),
+        "clip from above first": Case(
+            "clips",
+            model_of(
+                [node("Min", "high x", "m"), node("Max", "low m", "y")],
+                {"x": [2, 999]},
+                {"y": [2, 999]},
+                {"low": np.float32(-0.5), "high": np.float32(1)},
+            ),
+            {"Maximum": 1, "Minimum": 1},
+            {"Maximum": 0, "Minimum": 0, "ClipByValue": 1},
+        ),
+        "bounds in no order": Case(
+            "clips",
+            model_of(
+                [node("Clip", "x low high", "y")],
+                {"x": [2, 999]},
+                {"y": [2, 999]},
+                {"low": np.float32(1), "high": np.float32(-0.5)},
+            ),
+            {"Maximum": 1, "Minimum": 1},
+            {"Maximum": 1, "Minimum": 1, "ClipByValue": 0},
+        ),
+    }
+    | {
         f"rms norm {variant}": Case(
             "rms-norm",
             model_of(

@@ -115,17 +115,18 @@ def test_unknown_pass(tmp_path):
     assert "there is no pass magic; there are all, constants, common" in done.stderr
 
 
-def test_nan_passes_through_fused_operators(tmp_path):
-    """ReLU behind a convolution keeps NaN, as it does unfused."""
+@pytest.mark.parametrize("activation", ["Relu", "Clip"])
+def test_nan_passes_through_fused_operators(activation, tmp_path):
+    """An activation behind a convolution keeps NaN, as it does unfused."""
     model = model_of(
         [
             node("Conv", "x w b", "c", pads=[1, 1, 1, 1]),
-            node("Relu", "c", "r"),
+            node(activation, "c" if activation == "Relu" else "c low high", "r"),
             node("Abs", "r", "y"),
         ],
         {"x": [1, 3, 64, 64]},
         {"y": [1, 4, 64, 64]},
-        IMAGE,
+        IMAGE | {"low": np.float32(0), "high": np.float32(6)},
     )
     x = normal(1, 3, 64, 64)
     x[0, 0, 5, 5] = np.nan

@@ -13,6 +13,7 @@ constexpr std::array kPasses = {
     Pass{"common", "computes equal nodes once", merge_common_subexpressions},
     Pass{"transposes", "composes, moves and removes transposes", eliminate_transposes},
     Pass{"activations", "finds GELU, Swish and HardSwish", recognize_activations},
+    Pass{"clips", "puts two bounds of one value into one operator", recognize_clips},
     Pass{"gates", "finds SwiGLU", recognize_gates},
     Pass{"layer-norm", "finds layer normalizations", recognize_layer_norms},
     Pass{"rms-norm", "finds RMS norms", recognize_rms_norms},

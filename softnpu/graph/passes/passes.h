@@ -37,6 +37,7 @@ Status run_passes(const PassOptions& options, Graph* graph);
 Status fold_constants(Graph* graph);
 Status merge_common_subexpressions(Graph* graph);
 Status recognize_activations(Graph* graph);
+Status recognize_clips(Graph* graph);
 Status recognize_gates(Graph* graph);
 Status recognize_layer_norms(Graph* graph);
 Status recognize_rms_norms(Graph* graph);
