@@ -1,5 +1,7 @@
 """Convolutional networks that peers are measured on, in their authors' sizes, with weights of their own drawing."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 
@@ -90,7 +92,7 @@ class UNet(nn.Module):
 class _Inverted(nn.Module):
     """Wider, each channel on its own, narrower."""
 
-    def __init__(self, read: int, result: int, stride: int, factor: int) -> None:
+    def __init__(self, read: int, result: int, stride: int, factor: int, kernel: int = 3) -> None:
         super().__init__()
         widened = read * factor
         first = (
@@ -101,7 +103,7 @@ class _Inverted(nn.Module):
         self.adds = read == result and stride == 1
         self.body = nn.Sequential(
             *first,
-            _convolution(widened, widened, stride=stride, groups=widened),
+            _convolution(widened, widened, kernel, stride, groups=widened),
             *_norm_and_relu(widened, nn.ReLU6),
             _convolution(widened, result, 1),
             nn.BatchNorm2d(result),
@@ -111,17 +113,27 @@ class _Inverted(nn.Module):
         return x + self.body(x) if self.adds else self.body(x)
 
 
-def mobilenet_v2() -> nn.Module:
-    """Sandler and others 2018, 3.5 M parameters; images of 224 x 224."""
+def _inverted_network(stages: Sequence[tuple[int, int, int, int, int]]) -> nn.Module:
+    """``stages``: factor, channels of the result, blocks, stride of the first block, kernel."""
     layers: list[nn.Module] = [_convolution(3, 32, 3, 2), *_norm_and_relu(32, nn.ReLU6)]
     read = 32
-    stages = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))  # fmt: skip
-    for factor, result, count, stride in stages:
+    for factor, result, count, stride, kernel in stages:
         for i in range(count):
-            layers.append(_Inverted(read, result, stride if i == 0 else 1, factor))
+            layers.append(_Inverted(read, result, stride if i == 0 else 1, factor, kernel))
             read = result
     layers += [_convolution(read, 1280, 1), *_norm_and_relu(1280, nn.ReLU6)]
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(1280, 1000))
+
+
+def mobilenet_v2() -> nn.Module:
+    """Sandler and others 2018, 3.5 M parameters; images of 224 x 224."""
+    stages = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))  # fmt: skip
+    return _inverted_network([(*stage, 3) for stage in stages])
+
+
+def efficientnet_lite0() -> nn.Module:
+    """Tan and Le 2019 without squeeze and excitation, ReLU6, 4.7 M parameters; images of 224 x 224."""
+    return _inverted_network(((1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5), (6, 80, 3, 2, 3), (6, 112, 3, 1, 5), (6, 192, 4, 2, 5), (6, 320, 1, 1, 3)))  # fmt: skip
 
 
 # Name -> network and the size of its images.
@@ -130,6 +142,7 @@ NETWORKS = {
     "VGG-11": (vgg11, 224),
     "U-Net": (UNet, 128),
     "MobileNetV2": (mobilenet_v2, 224),
+    "EfficientNet-Lite0": (efficientnet_lite0, 224),
 }
 
 

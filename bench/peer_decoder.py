@@ -20,10 +20,11 @@ def _normalized(norm: nn.RMSNorm, x: Tensor) -> Tensor:
     return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + norm.eps) * norm.weight
 
 
-class _Exported(nn.Module):
+class ExportedDecoder(nn.Module):
     """The decoder's own weights, by operators that ONNX has."""
 
     def __init__(self, decoder: Decoder) -> None:
+        """Shares the weights."""
         super().__init__()
         self.decoder = decoder
 
@@ -50,7 +51,8 @@ class _Exported(nn.Module):
         return self.decoder.head(_normalized(self.decoder.norm, x[:, -1:])), torch.stack(kept)
 
 
-def _inputs(decoder: Decoder, tokens: Tensor, at: int, past: Tensor) -> Inputs:
+def inputs_of(decoder: Decoder, tokens: Tensor, at: int, past: Tensor) -> Inputs:
+    """Of ExportedDecoder for ``tokens`` [batch, steps], the first of which is number ``at``; ``past`` as it has it."""
     end = at + tokens.shape[1]
     mask = torch.full((tokens.shape[1], end), -1e9).triu(at + 1)
     return {
@@ -87,8 +89,8 @@ def rows() -> list[Row]:
     on_npu = copy.deepcopy(decoder).npu()
     first, others = decoder(prompt, 0), generate(decoder, token)
     nothing = torch.zeros(LAYERS, 2, 1, HEADS, 0, DEPTH)
-    short = _inputs(decoder, prompt[:, :3], 2, nothing.new_zeros(LAYERS, 2, 1, HEADS, 2, DEPTH))
-    path = onnx(_Exported(decoder), short, VARYING)
+    short = inputs_of(decoder, prompt[:, :3], 2, nothing.new_zeros(LAYERS, 2, 1, HEADS, 2, DEPTH))
+    path = onnx(ExportedDecoder(decoder), short, VARYING)
     at_once = f"Llama-like, {PROMPT} tokens at once"
     one_by_one = f"Llama-like, {GENERATED} tokens one by one"
     fill, go_on = partial(on_npu, prompt.npu(), 0), partial(generate, on_npu, token.npu())
@@ -98,9 +100,9 @@ def rows() -> list[Row]:
         Row(at_once, fill, partial(decoder, prompt, 0), 2),
         Row(one_by_one, go_on, partial(generate, decoder, token), 1),
     ]
-    filled = arrays(_inputs(decoder, prompt, 0, nothing))
+    filled = arrays(inputs_of(decoder, prompt, 0, nothing))
     positions = range(PROMPT, PROMPT + GENERATED)
-    steps = [arrays(_inputs(decoder, token, at, nothing)) for at in positions]
+    steps = [arrays(inputs_of(decoder, token, at, nothing)) for at in positions]
     for peer, make in PEERS.items():
         run = make(path)
         logits, past = run(filled)

@@ -3,14 +3,16 @@
 import copy
 import statistics
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
 from convolutional import NETWORKS, with_statistics
 from interleave import Row
+from networks import DEPTH, HEADS, LAYERS, PROMPT, WORDS, Decoder
 from ops import exactly, with_and_without
-from peer_runtimes import arrays, check, inductor, onnx, onnx_runtime, open_vino
+from peer_decoder import ExportedDecoder, inputs_of
+from peer_runtimes import Inputs, arrays, check, inductor, onnx, onnx_runtime, open_vino
 from peers import first_result, resnet50
 from results import Measured
 from torch import Tensor, nn
@@ -38,47 +40,79 @@ class _Sentence(nn.Module):
         return self.encoder.encoder(embedded).last_hidden_state.mean(1)
 
 
-def _networks() -> Iterator[tuple[str, nn.Module, Tensor, bool]]:
-    for name, (make, size) in {"ResNet-50": (resnet50, 224), **NETWORKS}.items():
-        yield name, with_statistics(make()), torch.randn(1, 3, size, size), True
-    yield "MiniLM", _Sentence().eval(), torch.randn(1, _TOKENS, 384), False
+def _first(result: object) -> object:
+    return result[0] if isinstance(result, tuple) else result
 
 
-def works(batches: tuple[int, ...]) -> Iterator[tuple[str, nn.Module, Tensor, bool]]:
-    """Name, network, its inputs, whether those are images, for each number of inputs."""
+@dataclass(frozen=True)
+class Work:
+    """A network and its inputs by their names; images of three channels among them may lie channels last."""
+
+    name: str
+    network: nn.Module
+    inputs: Inputs
+    is_image: bool = False
+
+    def result(self) -> Tensor:
+        """What the network gives first."""
+        return _first(self.network(*self.inputs.values()))
+
+
+def _decoders(batch: int) -> Iterator[Work]:
+    decoder = Decoder().eval()
+    past = torch.zeros(LAYERS, 2, batch, HEADS, 0, DEPTH)
+    network = ExportedDecoder(decoder)
+    prompt, token = torch.randint(WORDS, (batch, PROMPT)), torch.randint(WORDS, (batch, 1))
+    prefill = inputs_of(decoder, prompt, 0, past)
+    yield Work(f"Llama-like, {PROMPT} tokens, {batch}", network, prefill)
+    before = network(*prefill.values())[1]
+    yield Work(
+        f"Llama-like, token {PROMPT + 1}, {batch}",
+        network,
+        inputs_of(decoder, token, PROMPT, before),
+    )
+
+
+def works(batches: tuple[int, ...]) -> Iterator[Work]:
+    """What is measured for each number of inputs."""
     torch.manual_seed(0)
-    for name, network, x, is_image in _networks():
+    for name, (make, size) in {"ResNet-50": (resnet50, 224), **NETWORKS}.items():
+        network = with_statistics(make())
         for batch in batches:
-            inputs = x.expand(batch, *x.shape[1:]) + 0.01 * torch.randn(batch, *x.shape[1:])
-            yield f"{name}, {batch}", copy.deepcopy(network), inputs, is_image
+            x = torch.randn(batch, 3, size, size)
+            yield Work(f"{name}, {batch}", copy.deepcopy(network), {"x": x}, is_image=True)
+    sentence = _Sentence().eval()
+    for batch in batches:
+        yield Work(f"MiniLM, {batch}", sentence, {"x": torch.randn(batch, _TOKENS, 384)})
+        yield from _decoders(batch)
 
 
-def _rows(name: str, network: nn.Module, x: Tensor, is_image: bool) -> Iterator[Row]:
-    layout = torch.channels_last if is_image else torch.contiguous_format
-    expected = network(x)
-    here = x.contiguous(memory_format=layout)
-    on_npu = copy.deepcopy(network).npu().to(memory_format=layout)
+def _rows(work: Work) -> Iterator[Row]:
+    layout = torch.channels_last if work.is_image else torch.contiguous_format
+    expected = work.result()
+    here = [value.contiguous(memory_format=layout) for value in work.inputs.values()]
+    on_npu = copy.deepcopy(work.network).npu().to(memory_format=layout)
+    there = [value.npu() for value in here]
     compiled = torch.compile(on_npu, backend="npugraph_ex", fullgraph=True, dynamic=False)
-    work = partial(compiled, here.npu())
-    check("npugraph_ex", work().cpu(), expected)
-    path, values = onnx(network, {"x": x}), arrays({"x": x})
-    eager = partial(on_npu, here.npu())
-    for row in with_and_without(Row(name, work, eager, 1, "npu eager")):
+    by_graph, eager = partial(compiled, *there), partial(on_npu, *there)
+    check("npugraph_ex", _first(by_graph()).cpu(), expected)
+    for row in with_and_without(Row(work.name, by_graph, eager, 1, "npu eager")):
         yield replace(row, cpu=partial(exactly, eager)) if row.name.endswith(_EXACT) else row
+    path, values = onnx(work.network, work.inputs), arrays(work.inputs)
     peers: dict[str, Callable[[], object]] = {
         "ONNX Runtime": partial(first_result, onnx_runtime(path), values),
         "OpenVINO": partial(first_result, open_vino(path), values),
-        "inductor": partial(inductor(network.to(memory_format=layout)), here),
+        "inductor": partial(inductor(work.network.to(memory_format=layout)), *here),
     }
     for peer, other in peers.items():
-        check(peer, other(), expected)
-        yield from with_and_without(Row(name, work, other, 1, peer))
+        check(peer, _first(other()), expected)
+        yield from with_and_without(Row(work.name, by_graph, other, 1, peer))
 
 
 @torch.no_grad()
 def rows(batches: tuple[int, ...] = (1, 8)) -> list[Row]:
     """Each network with one and eight inputs, with HF32 allowed and forbidden."""
-    return [row for work in works(batches) for row in _rows(*work)]
+    return [row for work in works(batches) for row in _rows(work)]
 
 
 def summary(measured: list[Measured]) -> str:

@@ -28,13 +28,13 @@ def rows(batches: tuple[int, ...] = (1, 8)) -> list[Row]:
     """Each network with one and eight inputs, which a run copies to the device."""
     onnxruntime.register_execution_provider_library(_NAME, str(softnpu.onnxruntime_provider()))
     found = []
-    for name, network, x, _ in works(batches):
-        path = onnx(network, {"x": x})
-        values: Arrays = arrays({"x": x})
+    for work in works(batches):
+        path = onnx(work.network, work.inputs)
+        values: Arrays = arrays(work.inputs)
         ours = partial(first_result, partial(_session(str(path)).run, None), values)
-        check("the provider", ours(), network(x))
+        check("the provider", ours(), work.result())
         theirs = partial(first_result, onnx_runtime(path), values)
-        found.append(Row(name, ours, theirs, 1, "CPU provider", is_separate=False))
+        found.append(Row(work.name, ours, theirs, 1, "CPU provider", is_separate=False))
     return found
 
 
