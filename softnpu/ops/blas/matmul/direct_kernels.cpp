@@ -47,10 +47,15 @@ HWY_INLINE void dots(const DirectTile& t, size_t first, float* HWY_RESTRICT sums
   }
 }
 
+// Vectors of a column, times rows: up to here the CPU computes several columns at once by itself and reads them in
+// order. Its prefetcher follows one place in a page, not four.
+constexpr size_t kShort = 128;
+
 template <size_t kRows>
 HWY_INLINE void rows_along_k(const DirectTile& t, float* HWY_RESTRICT sums) {
   size_t n = 0;
-  for (; n + 4 <= t.columns; n += 4) dots<kRows, 4>(t, n, sums);
+  const bool is_read_in_order = kRows * t.k <= kShort * hn::Lanes(Tag());
+  for (; !is_read_in_order && n + 4 <= t.columns; n += 4) dots<kRows, 4>(t, n, sums);
   for (; n < t.columns; ++n) dots<kRows, 1>(t, n, sums);
 }
 
