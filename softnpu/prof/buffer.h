@@ -36,6 +36,11 @@ class ThreadBuffer {
     last_->count.store(count + 1, std::memory_order_release);
   }
 
+  // The thread that appends has ended.
+  void close() { is_closed_.store(true, std::memory_order_release); }
+  // If it is, a take() after it gets everything.
+  bool is_closed() const { return is_closed_.load(std::memory_order_acquire); }
+
   // Calls visit(record) with what was appended since the last call.
   template <typename Visit>
   void take(const Visit& visit) {
@@ -61,6 +66,7 @@ class ThreadBuffer {
   Chunk* first_;  // owned, as those after it
   size_t taken_ = 0;
   Chunk* last_;
+  std::atomic<bool> is_closed_{false};
 };
 
 }  // namespace softnpu::prof

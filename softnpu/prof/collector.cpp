@@ -26,6 +26,7 @@ struct OwnBuffer {
   ~OwnBuffer() {
     own_buffer = nullptr;
     own_is_over = true;
+    if (buffer != nullptr) buffer->close();
   }
 };
 thread_local OwnBuffer own_holder;
@@ -82,8 +83,7 @@ void Collector::give(Sink* sink, const softnpuTraceRecord& record) noexcept {
 
 void Collector::deliver() {
   std::erase_if(buffers_, [this](const auto& buffer) {
-    const bool is_last = buffer.use_count() == 1;  // its thread has ended: nothing comes after what is taken now
-    std::atomic_thread_fence(std::memory_order_acquire);
+    const bool is_last = buffer->is_closed();
     buffer->take([this](const softnpuTraceRecord& record) {
       const uint32_t bits = bits_of(record.kind);
       for (const Listener& listener : listeners_) {

@@ -5,9 +5,11 @@
 #include <memory>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "base/threads.h"
 #include "ops/blas/matmul/direct_kernels.h"
+#include "ops/core/convert/rows.h"
 #include "ops/core/operand_run.h"
 #include "workers/parallel.h"
 
@@ -49,7 +51,8 @@ std::optional<Shape> shape_of(const MatmulProblem& p) {
   const double work = flops * static_cast<double>(kRows) / static_cast<double>(std::min(kRows, p.a.rows));
   if (is_dense(p.a.k_stride, p.a.k) && is_dense(p.b.k_stride, p.b.k) && (few || flops <= kTinyFlops))
     return Shape{work, true};
-  if (is_dense(p.b.row_stride, p.b.rows) && flops <= (few ? kFewRowsFlops : kTinyFlops)) return Shape{work, false};
+  if (p.dtype == ACL_FLOAT && is_dense(p.b.row_stride, p.b.rows) && flops <= (few ? kFewRowsFlops : kTinyFlops))
+    return Shape{work, false};
   return std::nullopt;
 }
 
@@ -60,12 +63,15 @@ class Product {
  public:
   Product(const MatmulProblem& problem, Shape shape)
       : p_(problem),
-        kernel_(shape.along_k ? direct_kernels().along_k : direct_kernels().along_columns),
+        kernel_(shape.along_k ? direct_kernels(p_.b.dtype).along_k : direct_kernels(p_.b.dtype).along_columns),
         b_column_(shape.along_k ? p_.b.row_stride : 1),
         b_stride_(shape.along_k ? p_.b.row_stride : p_.b.k_stride),
         alpha_(static_cast<float>(p_.alpha.as_double())),
         beta_(p_.adds ? static_cast<float>(p_.beta.as_double()) : 0),
-        work_(shape.work) {}
+        work_(shape.work),
+        load_addend_(load_row(p_.adds ? p_.addend.dtype : ACL_FLOAT)),
+        store_c_(store_row(p_.c.dtype)),
+        c_bytes_(static_cast<ptrdiff_t>(aclDataTypeSize(p_.c.dtype))) {}
 
   double work() const { return work_; }
   // Limited by the calling thread, which plans.
@@ -76,11 +82,12 @@ class Product {
   Status run(const Addresses& at, int threads) const {
     const int64_t bands = (p_.a.rows + kRows - 1) / kRows;
     const int64_t tiles = (p_.b.rows + kColumns - 1) / kColumns;
+    const std::vector<float> widened = widened_rows(at[1]);
     const int64_t grain = std::max<int64_t>(1, kGrain / (kColumns * p_.a.k));
     parallel_for(p_.batch_count() * tiles * bands, grain, threads, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) {
         const int64_t location = i / bands;
-        tile(at, location / tiles, (i - location * bands) * kRows, location % tiles * kColumns);
+        tile(at, widened.data(), location / tiles, (i - location * bands) * kRows, location % tiles * kColumns);
       }
     });
     return Status::ok();
@@ -88,32 +95,69 @@ class Product {
 
  private:
   // The address of an element in matrix `index` of the stack at `location`.
-  float* element(void* location, const GemmOperand& m, int64_t index, int64_t offset) const {
-    return static_cast<float*>(location) + batch_offset(p_.batch, m.batch_strides, index) + offset;
+  char* element(void* location, const GemmOperand& m, int64_t index, int64_t offset) const {
+    const int64_t elements = batch_offset(p_.batch, m.batch_strides, index) + offset;
+    return static_cast<char*>(location) + elements * static_cast<int64_t>(aclDataTypeSize(m.dtype));
   }
 
-  void tile(const Addresses& at, int64_t index, int64_t row, int64_t column) const {
-    const auto [c, a, b, added] = at;
-    alignas(64) std::array<float, kDirectRows * kDirectColumns> sums;
-    const int64_t rows = std::min(kRows, p_.a.rows - row);
-    const int64_t columns = std::min(kColumns, p_.b.rows - column);
-    kernel_({element(a, p_.a, index, row * p_.a.row_stride), p_.a.row_stride, p_.a.k_stride, static_cast<size_t>(rows),
-             element(b, p_.b, index, column * b_column_), b_stride_, static_cast<size_t>(columns),
-             static_cast<size_t>(p_.a.k)},
-            sums.data());
-    const auto of = [&](void* location, const GemmOperand& m) {
-      return element(location, m, index, row * m.row_stride + column * m.k_stride);
-    };
-    float* to = of(c, p_.c);
-    const float* addend = p_.adds ? of(added, p_.addend) : nullptr;
-    for (int64_t i = 0; i < rows; ++i) {
-      const float* sum = sums.data() + i * kColumns;
-      for (int64_t j = 0; j < columns; ++j) {
-        float value = alpha_ * sum[j];
-        if (addend != nullptr) value += beta_ * addend[i * p_.addend.row_stride + j * p_.addend.k_stride];
-        to[i * p_.c.row_stride + j * p_.c.k_stride] = value;
+  // All rows of the first factor, one behind another, in float32; nothing if they are float32 already.
+  std::vector<float> widened_rows(void* a) const {
+    if (p_.a.dtype == ACL_FLOAT) return {};
+    std::vector<float> widened(static_cast<size_t>(p_.batch_count() * p_.a.rows * p_.a.k));
+    const LoadRow load = load_row(p_.a.dtype);
+    const auto step = p_.a.k_stride * static_cast<ptrdiff_t>(aclDataTypeSize(p_.a.dtype));
+    float* to = widened.data();
+    for (int64_t index = 0; index < p_.batch_count(); ++index) {
+      for (int64_t row = 0; row < p_.a.rows; ++row, to += p_.a.k) {
+        load(element(a, p_.a, index, row * p_.a.row_stride), step, static_cast<size_t>(p_.a.k), to);
       }
     }
+    return widened;
+  }
+
+  DirectTile tile_of(const Addresses& at, const float* widened, int64_t index, int64_t row, int64_t column) const {
+    DirectTile tile{};
+    if (p_.a.dtype == ACL_FLOAT) {
+      tile.a = reinterpret_cast<const float*>(element(at[1], p_.a, index, row * p_.a.row_stride));
+      tile.a_row_stride = p_.a.row_stride;
+      tile.a_k_stride = p_.a.k_stride;
+    } else {
+      tile.a = widened + (index * p_.a.rows + row) * p_.a.k;
+      tile.a_row_stride = p_.a.k;
+      tile.a_k_stride = 1;
+    }
+    tile.rows = static_cast<size_t>(std::min(kRows, p_.a.rows - row));
+    tile.b = element(at[2], p_.b, index, column * b_column_);
+    tile.b_stride = b_stride_;
+    tile.columns = static_cast<size_t>(std::min(kColumns, p_.b.rows - column));
+    tile.k = static_cast<size_t>(p_.a.k);
+    return tile;
+  }
+
+  void tile(const Addresses& at, const float* widened, int64_t index, int64_t row, int64_t column) const {
+    alignas(64) std::array<float, kDirectRows * kDirectColumns> sums;
+    const DirectTile tile = tile_of(at, widened, index, row, column);
+    kernel_(tile, sums.data());
+    for (size_t i = 0; i < tile.rows; ++i) {
+      float* values = sums.data() + i * kDirectColumns;
+      const int64_t at_row = row + static_cast<int64_t>(i);
+      const auto of = [&](void* location, const GemmOperand& m) {
+        return element(location, m, index, at_row * m.row_stride + column * m.k_stride);
+      };
+      scale_and_add(tile.columns, p_.adds ? of(at[3], p_.addend) : nullptr, values);
+      store_c_(values, tile.columns, of(at[0], p_.c), p_.c.k_stride * c_bytes_);
+    }
+  }
+
+  void scale_and_add(size_t columns, const char* addend, float* values) const {
+    if (addend == nullptr) {
+      for (size_t j = 0; j < columns; ++j) values[j] *= alpha_;
+      return;
+    }
+    std::array<float, kDirectColumns> added;
+    const auto step = p_.addend.k_stride * static_cast<ptrdiff_t>(aclDataTypeSize(p_.addend.dtype));
+    load_addend_(addend, step, columns, added.data());
+    for (size_t j = 0; j < columns; ++j) values[j] = alpha_ * values[j] + beta_ * added[j];
   }
 
   const MatmulProblem p_;
@@ -123,18 +167,23 @@ class Product {
   const float alpha_;
   const float beta_;
   const double work_;
+  const LoadRow load_addend_;
+  const StoreRow store_c_;
+  const ptrdiff_t c_bytes_;
 };
 
-bool is_all_float(const MatmulProblem& p) {
-  const bool are_operands = p.a.dtype == ACL_FLOAT && p.b.dtype == ACL_FLOAT && p.c.dtype == ACL_FLOAT;
-  return p.dtype == ACL_FLOAT && are_operands && (!p.adds || p.addend.dtype == ACL_FLOAT);
+// Whether the factors have the product's type, and the others that or float32.
+bool has_types(const MatmulProblem& p) {
+  const auto fits = [&](const GemmOperand& m) { return m.dtype == p.dtype || m.dtype == ACL_FLOAT; };
+  const bool is_known = p.dtype == ACL_FLOAT || is_half(p.dtype);
+  return is_known && p.a.dtype == p.dtype && p.b.dtype == p.dtype && fits(p.c) && (!p.adds || fits(p.addend));
 }
 
 }  // namespace
 
 Attempt<Plan> plan_direct_matmul(const MatmulProblem& problem) {
   if (problem.splits) return Refusal{"the product is split"};
-  if (!is_all_float(problem)) return Refusal{"a data type is not float32"};
+  if (!has_types(problem)) return Refusal{"the data types differ, or are others than float32, float16 and bfloat16"};
   if (problem.a.is_tiled() || problem.b.is_tiled()) return Refusal{"a factor is in blocks"};
   for (const MatmulProblem& p : {problem, transposed(problem)}) {
     const std::optional<Shape> shape = shape_of(p);
