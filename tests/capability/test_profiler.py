@@ -232,10 +232,10 @@ def test_recorded_by_events():
     with torch.autograd.profiler.profile(use_device="npu") as prof:
         work()
         result = large + 1  # kept: a dropped result need not be computed
-    found = averages(prof)
     assert result.device.type == "npu"
     for name in ("aten::mm", "aten::add", "aten::to"):
-        assert found[name].device_time_total > 0, name
+        # A call of less than a microsecond has an average of its own: PyTorch takes it as none of events.
+        assert sum(e.device_time_total for e in prof.key_averages() if e.key == name) > 0, name
     for event in prof.function_events:
         children = sum(child.device_time_total for child in event.cpu_children)
         # Each time is truncated to microseconds.

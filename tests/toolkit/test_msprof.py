@@ -114,12 +114,14 @@ def test_a_profile_of_a_killed_program_is_read_as_far_as_it_was_written(profile,
     for name in ("start_info", "sample.json"):
         (folder.parent / name).write_bytes((profile / "host" / name).read_bytes())
     records = (profile / "host" / "data" / "softnpu.records").read_bytes()
-    (folder / "softnpu.records").write_bytes(records[: len(records) // 2 + 13])
+    (folder / "softnpu.records").write_bytes(records[:-13])
     texts = (profile / "host" / "data" / "softnpu.texts").read_bytes()
     (folder / "softnpu.texts").write_bytes(texts[:-3])
     done = msprof("--export=on", f"--output={folder.parents[1]}")
     assert done.returncode == 0, done.stderr
-    assert table(folder.parents[1], "op_summary")
+    written, whole = table(folder.parents[1], "op_summary"), table(profile, "op_summary")
+    assert whole[: len(written)] == written
+    assert len(written) >= len(whole) - 1
 
 
 @pytest.mark.parametrize(
