@@ -296,17 +296,19 @@ def test_bad_input(library: Library) -> None:
 
 @pytest.mark.parametrize("lines", [1, 2, 3, 4, 5, 8])
 @pytest.mark.parametrize("layout", PLACES)
-def test_few_rows_times_many_columns(library: Library, lines: int, layout: str) -> None:
-    """Both layouts of the product without packing, with every length of remainders."""
-    for depth, columns in [(1, 1), (16, 64), (31, 65), (129, 67), (300, 200)]:
+@pytest.mark.parametrize("dtype", FLOATING[:3], ids=dtype_name)
+def test_few_rows_times_many_columns(
+    library: Library, lines: int, layout: str, dtype: torch.dtype
+) -> None:
+    """Both layouts of the product without packing, with every length of remainders and both orders of reading."""
+    for depth, columns in [(1, 1), (16, 64), (31, 65), (129, 67), (1100, 70)]:
         key = (lines, depth, columns)
         few, many = (
-            normal(size, torch.float32, seeded(size, *key))
-            for size in ((lines, depth), (depth, columns))
+            normal(size, dtype, seeded(size, *key)) for size in ((lines, depth), (depth, columns))
         )
         run_product(library, "aclnnMm", few, many, ("contiguous", layout, layout))
         run_product(library, "aclnnMm", many.t(), few.t(), (layout, "contiguous", layout))
-        stacks = [normal((3, *t.shape), torch.float32, seeded(t.shape, *key)) for t in (few, many)]
+        stacks = [normal((3, *t.shape), dtype, seeded(t.shape, *key)) for t in (few, many)]
         run_product(library, "aclnnBatchMatMul", *stacks, ("contiguous", layout, "contiguous"))
 
 
