@@ -8,6 +8,7 @@ SHARDED = (
     "tests/opinfo/",
     "tests/aclnn/",
     "tests/ascendc/shipped/test_checks.py",
+    "tests/compile/test_graph_operators.py",
     "tests/compile/test_models.py",
     "tests/graph/test_node_cases.py",
     "tests/graph/test_onnxruntime_node_cases.py",

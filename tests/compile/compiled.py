@@ -12,7 +12,9 @@ from torch_npu.accuracy import Tolerance
 from torch_npu.accuracy.dtypes import epsilon, largest_finite
 
 
-def check_near(actual: object, expected: object, terms: int = 1) -> None:
+def check_near(
+    actual: object, expected: object, terms: int = 1, *, equal_nan: bool = False
+) -> None:
     """Checks that tensors differ by no more than the roundings of sums of ``terms`` numbers.
 
     A sum's error is a random walk of its roundings; sixteen deviations of it, relative to the largest result, leave room
@@ -22,7 +24,7 @@ def check_near(actual: object, expected: object, terms: int = 1) -> None:
     assert len(ours) == len(theirs)
     for a, e in zip(ours, theirs, strict=True):
         bound = 16 * epsilon(e.dtype) * math.sqrt(terms) * largest_finite(e)
-        accuracy.assert_close(a, e, Tolerance(absolute=bound), equal_nan=False)
+        accuracy.assert_close(a, e, Tolerance(absolute=bound), equal_nan=equal_nan)
 
 
 def to_npu(tree: object) -> object:

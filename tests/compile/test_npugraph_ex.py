@@ -86,7 +86,18 @@ def reduced(x, y):
     return centered.softmax(-1), x.sum(), x.amax(0), (x * y).var(-1), x.argmax(-1)
 
 
-@pytest.mark.parametrize("function", [pointwise, moved, reduced])
+def ordered(x, y):
+    chosen = x.topk(3, 1), x.sort(0, descending=True), x.max(1), y.min(0, keepdim=True), x.cummax(0)
+    return *(list(one) for one in chosen), x.argsort(1)
+
+
+def scattered(x, y):
+    index = torch.arange(6, device=x.device).view(1, 6).expand(6, 6).contiguous()
+    once = x.scatter(1, index, y), x.scatter(1, index, 2.5), y.scatter_add(0, index, x)
+    return *once, x.scatter_reduce(1, index, y, "amax"), x.index_add(0, index[0], y, alpha=0.5)
+
+
+@pytest.mark.parametrize("function", [pointwise, moved, reduced, ordered, scattered])
 def test_a_function(function):
     x = torch.randn(6, 8)
     check(function, x, torch.randn(1, 8) if function is moved else torch.randn(6, 8), terms=64)
@@ -125,6 +136,20 @@ class Images(nn.Module):
 @pytest.mark.parametrize("format", [torch.contiguous_format, torch.channels_last])
 def test_what_lies_between_convolutions(format):
     check(Images().eval(), torch.randn(1, 3, 6, 8).to(memory_format=format), terms=27 * 72 * 16)
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_attention_with_a_mask_of_truths(is_causal):
+    q, k, v = (torch.randn(2, 4, 6, 8) for _ in range(3))
+    mask = torch.rand(2, 1, 6, 6) > 0.3
+    mask[..., 0] = True
+
+    def attend(q, k, v, mask):
+        if is_causal:
+            mask = mask & torch.ones(6, 6, dtype=torch.bool, device=q.device).tril()
+        return F.scaled_dot_product_attention(q, k, v, mask)
+
+    check(attend, q, k, v, mask, terms=64)
 
 
 @pytest.mark.parametrize("dims", [1, 2, 3])

@@ -171,8 +171,10 @@ class Lowering:
 
     @staticmethod
     def _check(node: Node, value: object) -> None:
-        """Refuses a result that differs in type or rank from PyTorch's."""
+        """Refuses a result that differs in type or rank from PyTorch's, or that is missing."""
         expected = node.meta.get("val")
+        if value is None and isinstance(expected, torch.Tensor) and node.users:
+            raise Unsupported("the engine computes the first result only")
         if not isinstance(value, Ref) or not isinstance(expected, torch.Tensor):
             return
         sizes = [own for own in expected.shape if isinstance(own, int)]

@@ -4,6 +4,7 @@ from torch_npu._npugraph_ex.lower.elementwise import ELEMENTWISE
 from torch_npu._npugraph_ex.lower.images import IMAGES
 from torch_npu._npugraph_ex.lower.networks import NETWORKS
 from torch_npu._npugraph_ex.lower.norms import NORMS
+from torch_npu._npugraph_ex.lower.orders import ORDERS
 from torch_npu._npugraph_ex.lower.products import PRODUCTS
 from torch_npu._npugraph_ex.lower.reductions import REDUCTIONS
 from torch_npu._npugraph_ex.lower.shapes import SHAPES
@@ -13,6 +14,7 @@ TABLE: dict[object, Lower] = {
     **ELEMENTWISE,
     **SHAPES,
     **REDUCTIONS,
+    **ORDERS,
     **PRODUCTS,
     **IMAGES,
     **NORMS,

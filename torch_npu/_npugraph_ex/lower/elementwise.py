@@ -14,6 +14,7 @@ from torch_npu._npugraph_ex.lower.table import (
     floating,
     known,
     operand,
+    tensor,
 )
 
 _UNARY = {
@@ -47,7 +48,12 @@ _FLOATING = {
     aten.cosh: "Cosh",
     aten.tanh: "Tanh",
     aten.sigmoid: "Sigmoid",
+    aten.asinh: "Asinh",
+    aten.acosh: "Acosh",
+    aten.atanh: "Atanh",
     aten.erf: "Erf",
+    aten.erfc: "Erfc",
+    aten.erfinv: "Erfinv",
     aten.reciprocal: "Reciprocal",
 }
 _BINARY = {
@@ -127,21 +133,13 @@ def _logical(kind: str, b: GraphBuilder, x: Ref, y: Ref) -> Ref:
     return b.emit(kind, b.cast(x, torch.bool), b.cast(y, torch.bool))
 
 
-def _tensor(b: GraphBuilder, value: Ref | Scalar, dtype: torch.dtype) -> Ref:
-    if isinstance(value, Ref):
-        return b.cast(value, dtype)
-    return b.constant(torch.tensor(value, dtype=dtype))
-
-
 def _where(b: GraphBuilder, condition: Ref, x: Ref | Scalar, y: Ref | Scalar) -> Ref:
     dtype = common_dtype(x, y)
-    return b.emit(
-        "Select", b.cast(condition, torch.bool), _tensor(b, x, dtype), _tensor(b, y, dtype)
-    )
+    return b.emit("Select", b.cast(condition, torch.bool), tensor(b, x, dtype), tensor(b, y, dtype))
 
 
 def _masked_fill(b: GraphBuilder, x: Ref, mask: Ref, value: Ref | Scalar) -> Ref:
-    return b.emit("Select", mask, _tensor(b, value, x.dtype), x)
+    return b.emit("Select", mask, tensor(b, value, x.dtype), x)
 
 
 def _clamp(
@@ -215,6 +213,42 @@ def _is_nan(b: GraphBuilder, x: Ref) -> Ref:
     return b.emit("NotEqual", x, x)
 
 
+def _is_infinite(b: GraphBuilder, x: Ref) -> Ref:
+    known(x.dtype.is_floating_point, "infinities of integers")
+    return b.emit("Equal", b.emit("Abs", x), b.number(math.inf, x.dtype))
+
+
+def _logarithm(base: float) -> Lower:
+    def lower(b: GraphBuilder, x: Ref) -> Ref:
+        return b.emit("Log", b.cast(x, floating(x.dtype)), base=base)
+
+    return lower
+
+
+def _round(b: GraphBuilder, x: Ref, *, decimals: int) -> Ref:
+    return b.emit("Round", x, decimals=decimals)
+
+
+def _scaled_product(kind: str) -> Lower:
+    def lower(b: GraphBuilder, x: Ref, first: Ref, second: Ref, *, value: Scalar = 1) -> Ref:
+        dtype = common_dtype(x, first, second)
+        known(dtype.is_floating_point, "integers")
+        operands = (b.cast(one, dtype) for one in (x, first, second))
+        return b.emit(kind, *operands, b.number(value, dtype))
+
+    return lower
+
+
+def _atan2(b: GraphBuilder, y: Ref, x: Ref) -> Ref:
+    dtype = floating(common_dtype(y, x))
+    return b.emit("Atan2", b.cast(y, dtype), b.cast(x, dtype))
+
+
+def _threshold(b: GraphBuilder, x: Ref, threshold: Scalar, value: Scalar) -> Ref:
+    above = b.emit("LessEqual", x, operand(b, threshold, x.dtype))
+    return b.emit("Select", above, tensor(b, value, x.dtype), x)
+
+
 ELEMENTWISE: dict[object, Lower] = {
     **{op.default: partial(_unary, kind) for op, kind in _UNARY.items()},
     **{op.default: partial(_floating, kind) for op, kind in _FLOATING.items()},
@@ -239,6 +273,8 @@ ELEMENTWISE: dict[object, Lower] = {
     aten.div.Scalar: _div,
     aten.div.Tensor_mode: _div,
     aten.div.Scalar_mode: _div,
+    aten.fmod.Tensor: partial(_binary, "Mod"),
+    aten.fmod.Scalar: partial(_binary, "Mod"),
     aten.remainder.Tensor: partial(_binary, "FloorMod"),
     aten.remainder.Scalar: partial(_binary, "FloorMod"),
     aten.pow.Tensor_Scalar: _power,
@@ -248,7 +284,16 @@ ELEMENTWISE: dict[object, Lower] = {
     aten.logical_or.default: partial(_logical, "LogicalOr"),
     aten.logical_not.default: partial(_unary, "LogicalNot"),
     aten.bitwise_not.default: _not,
+    aten.logical_xor.default: partial(_logical, "NotEqual"),
     aten.isnan.default: _is_nan,
+    aten.isinf.default: _is_infinite,
+    aten.log2.default: _logarithm(2),
+    aten.log10.default: _logarithm(10),
+    aten.round.decimals: _round,
+    aten.atan2.default: _atan2,
+    aten.threshold.default: _threshold,
+    aten.addcmul.default: _scaled_product("Addcmul"),
+    aten.addcdiv.default: _scaled_product("Addcdiv"),
     aten.where.self: _where,
     aten.where.ScalarSelf: _where,
     aten.where.ScalarOther: _where,

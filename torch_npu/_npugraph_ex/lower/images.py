@@ -100,7 +100,7 @@ def _average_pool(
     count_include_pad: bool = True,
     divisor: int | None = None,
 ) -> Ref:
-    known(not ceil_mode and x.rank == 4, "pooling with ceil_mode")
+    known(x.rank == 4, "pooling of an image without a batch")
     kernel, pads = pair(kernel), pair(padding)
     return b.emit(
         "AvgPoolV2",
@@ -108,6 +108,7 @@ def _average_pool(
         ksize=[1, 1, *kernel],
         strides=[1, 1, *(pair(stride) if stride else kernel)],
         pads=_both_sides(pads),
+        ceil_mode=ceil_mode,
         exclusive=not count_include_pad,
         divisor_override=divisor or 0,
     )
@@ -134,6 +135,24 @@ def _nearest(
     return x
 
 
+def _grid_sample(
+    b: GraphBuilder,
+    x: Ref,
+    grid: Ref,
+    interpolation: int = 0,
+    padding: int = 0,
+    align_corners: bool = False,
+) -> Ref:
+    return b.emit(
+        "GridSampler2D",
+        x,
+        grid,
+        interpolation_mode=("bilinear", "nearest", "bicubic")[interpolation],
+        padding_mode=("zeros", "border", "reflection")[padding],
+        align_corners=align_corners,
+    )
+
+
 IMAGES: dict[object, Lower] = {
     aten.convolution.default: convolution,
     aten.max_pool2d_with_indices.default: _max_pool,
@@ -141,4 +160,5 @@ IMAGES: dict[object, Lower] = {
     aten._adaptive_avg_pool2d.default: _adaptive_pool,
     aten.adaptive_avg_pool2d.default: _adaptive_pool,
     aten.upsample_nearest2d.default: _nearest,
+    aten.grid_sampler_2d.default: _grid_sample,
 }

@@ -5,7 +5,7 @@ import math
 import torch
 
 from torch_npu._npugraph_ex.builder import GraphBuilder, Ref
-from torch_npu._npugraph_ex.lower.table import Lower, Scalar, aten, known
+from torch_npu._npugraph_ex.lower.table import Lower, Scalar, aten, known, tensor
 
 
 def product(b: GraphBuilder, x: Ref, y: Ref, bias: Ref | None = None) -> Ref:
@@ -74,6 +74,9 @@ def attention(
     elif is_causal and k.shape[2] > 1:
         k, v = (b.slice(x, 2, 0, 1) for x in (k, v))
     if bias is not None:
+        if bias.dtype == torch.bool:
+            shown, hidden = (tensor(b, value, q.dtype) for value in (0.0, -math.inf))
+            bias = b.emit("Select", bias, shown, hidden)
         known(bias.dtype == q.dtype, f"a bias of {bias.dtype}")
         bias = b.view(bias, [1] * (4 - bias.rank) + list(bias.shape))
     scale = 1 / math.sqrt(q.shape[3]) if scale is None else scale

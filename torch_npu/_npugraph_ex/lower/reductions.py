@@ -1,5 +1,6 @@
 """Reductions, scans and softmax."""
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -83,6 +84,37 @@ def _variance(
     return b.emit("Mul", sums, b.number(1 / free, x.dtype))
 
 
+def _variance_and_mean(
+    b: GraphBuilder,
+    x: Ref,
+    dims: Sequence[int] | None = None,
+    *,
+    keepdim: bool = False,
+    **options: float | None,
+) -> tuple[Ref, Ref]:
+    variance = _variance(b, x, dims, keepdim=keepdim, **options)
+    return variance, reduced("ReduceMean", b, x, dims, keepdim)
+
+
+def _norm(
+    b: GraphBuilder,
+    x: Ref,
+    order: float = 2,
+    dims: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: torch.dtype | None = None,
+) -> Ref:
+    known(x.dtype == torch.float32 and dtype in (None, x.dtype), "a norm of half precision")
+    if order == 2:
+        return b.emit("Sqrt", reduced("ReduceSum", b, b.emit("Square", x), dims, keepdim))
+    sizes = b.emit("Abs", x)
+    if order in (math.inf, -math.inf):
+        return reduced("ReduceMax" if order > 0 else "ReduceMin", b, sizes, dims, keepdim)
+    known(order == 1, f"a norm of order {order}")
+    return reduced("ReduceSum", b, sizes, dims, keepdim)
+
+
 def _softmax(kind: str) -> Lower:
     def lower(b: GraphBuilder, x: Ref, dim: int, half_to_float: bool = False) -> Ref:
         known(not half_to_float and x.rank > 0, "softmax from half precision to float32")
@@ -95,6 +127,18 @@ def _cumsum(b: GraphBuilder, x: Ref, dim: int, *, dtype: torch.dtype | None = No
     integral = None if x.dtype.is_floating_point else torch.int64
     x = b.cast(x, dtype or integral or x.dtype)
     return b.emit("Cumsum", x, b.host(dim % max(x.rank, 1)))
+
+
+def _cumprod(b: GraphBuilder, x: Ref, dim: int, *, dtype: torch.dtype | None = None) -> Ref:
+    integral = None if x.dtype.is_floating_point else torch.int64
+    x = b.cast(x, dtype or integral or x.dtype)
+    return b.emit("Cumprod", x, b.host(dim % max(x.rank, 1)))
+
+
+def _product(b: GraphBuilder, x: Ref, *given: int | bool, dtype: torch.dtype | None = None) -> Ref:
+    integral = None if x.dtype.is_floating_point else torch.int64
+    dims, keepdim = (*given, False)[:2] if given else (None, False)
+    return reduced("ReduceProd", b, x, dims, bool(keepdim), dtype or integral)
 
 
 def _truth(kind: str) -> Lower:
@@ -121,7 +165,14 @@ REDUCTIONS: dict[object, Lower] = {
     aten.all.default: _truth("ReduceAll"),
     aten.all.dim: _truth("ReduceAll"),
     aten.var.correction: _variance,
+    aten.var_mean.correction: _variance_and_mean,
+    aten.linalg_vector_norm.default: _norm,
+    aten.max.default: _extreme("ReduceMax"),
+    aten.min.default: _extreme("ReduceMin"),
+    aten.prod.default: _product,
+    aten.prod.dim_int: _product,
     aten.cumsum.default: _cumsum,
+    aten.cumprod.default: _cumprod,
     aten._softmax.default: _softmax("SoftmaxV2"),
     aten._log_softmax.default: _softmax("LogSoftmaxV2"),
 }

@@ -218,6 +218,22 @@ def _new(op: Callable[..., Tensor]) -> Lower:
     return lower
 
 
+def _diagonal(b: GraphBuilder, x: Ref, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Ref:
+    first, second = _dim(dim1, x), _dim(dim2, x)
+    others = [dim for dim in range(x.rank) if dim not in (first, second)]
+    rows, columns = x.shape[first], x.shape[second]
+    at = torch.arange(max(0, min(rows + min(offset, 0), columns - max(offset, 0))))
+    at = (at - min(offset, 0)) * columns + at + max(offset, 0)
+    x = b.transpose(x, [*others, first, second])
+    flat = b.view(x, [*x.shape[:-2], rows * columns])
+    return b.emit("GatherV2", flat, b.constant(at), b.host([flat.rank - 1]))
+
+
+def _empty(b: GraphBuilder, size: Sequence[int], *_: object, **options: object) -> Ref:
+    number = torch.zeros([], dtype=options.get("dtype") or torch.get_default_dtype())
+    return b.broadcast(b.constant(number), size)
+
+
 def _scalar_tensor(
     b: GraphBuilder, value: Scalar, *, dtype: torch.dtype | None = None, **_: object
 ) -> Ref:
@@ -271,5 +287,8 @@ SHAPES: dict[object, Lower] = {
     aten.new_full.default: _new(aten.new_full.default),
     aten.new_zeros.default: _new(aten.new_zeros.default),
     aten.new_ones.default: _new(aten.new_ones.default),
+    aten.diagonal.default: _diagonal,
+    aten.empty.memory_format: _empty,
+    aten.empty_permuted.default: _empty,
     aten.scalar_tensor.default: _scalar_tensor,
 }

@@ -27,6 +27,13 @@ def operand(b: GraphBuilder, value: Ref | Scalar, dtype: torch.dtype) -> Ref | N
     return b.number(value, dtype)
 
 
+def tensor(b: GraphBuilder, value: Ref | Scalar, dtype: torch.dtype) -> Ref:
+    """A value cast to ``dtype``, or a number as a tensor without dimensions."""
+    if isinstance(value, Ref):
+        return b.cast(value, dtype)
+    return b.constant(torch.tensor(value, dtype=dtype))
+
+
 def common_dtype(*values: Ref | Scalar) -> torch.dtype:
     """The type to which PyTorch promotes the operands."""
     given = [value.meta() if isinstance(value, Ref) else value for value in values]
