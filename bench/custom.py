@@ -1,4 +1,4 @@
-"""Operators of namespace npu against compositions of PyTorch's operators on npu that compute the same."""
+"""Operators of namespace npu against compositions of PyTorch's operators that compute the same, on npu and on the CPU."""
 
 import math
 from collections.abc import Callable
@@ -12,8 +12,8 @@ import torch_npu
 Pair = tuple[Callable[[], object], Callable[[], object]]
 
 
-def _of(*size: int, dtype: torch.dtype = torch.float16) -> Tensor:
-    return torch.rand(size, device="npu", dtype=torch.float32).add_(0.1).to(dtype)
+def _of(device: str, *size: int, dtype: torch.dtype = torch.float16) -> Tensor:
+    return torch.rand(size, device=device, dtype=torch.float32).add_(0.1).to(dtype)
 
 
 def _rms(x: Tensor, gamma: Tensor) -> Tensor:
@@ -21,8 +21,8 @@ def _rms(x: Tensor, gamma: Tensor) -> Tensor:
     return (y * (y.square().mean(-1, keepdim=True) + 1e-6).rsqrt() * gamma.float()).to(x.dtype)
 
 
-def _gates(rows: int, size: int) -> dict[str, Pair]:
-    x, narrow = _of(rows, 2 * size), _of(rows, size)
+def _gates(device: str, rows: int, size: int) -> dict[str, Pair]:
+    x, narrow = _of(device, rows, 2 * size), _of(device, rows, size)
 
     def swiglu() -> Tensor:
         a, b = x.chunk(2, -1)
@@ -42,9 +42,14 @@ def _gates(rows: int, size: int) -> dict[str, Pair]:
     }
 
 
-def _norms(rows: int, size: int) -> dict[str, Pair]:
-    a, b, gamma, scale = _of(rows, size), _of(rows, size), _of(size), _of(size, dtype=torch.float32)
-    images, weight, bias = _of(8, 64, 28, 28), _of(64), _of(64)
+def _norms(device: str, rows: int, size: int) -> dict[str, Pair]:
+    a, b, gamma, scale = (
+        _of(device, rows, size),
+        _of(device, rows, size),
+        _of(device, size),
+        _of(device, size, dtype=torch.float32),
+    )
+    images, weight, bias = _of(device, 8, 64, 28, 28), _of(device, 64), _of(device, 64)
 
     def dynamic(y: Tensor) -> tuple[Tensor, Tensor]:
         widened = y.float()
@@ -76,14 +81,14 @@ def _norms(rows: int, size: int) -> dict[str, Pair]:
     }
 
 
-def _rotary(tokens: int, heads: int, channels: int) -> dict[str, Pair]:
+def _rotary(device: str, tokens: int, heads: int, channels: int) -> dict[str, Pair]:
     x, cos, sin = (
-        _of(1, tokens, heads, channels),
-        _of(1, tokens, 1, channels),
-        _of(1, tokens, 1, channels),
+        _of(device, 1, tokens, heads, channels),
+        _of(device, 1, tokens, 1, channels),
+        _of(device, 1, tokens, 1, channels),
     )
-    flat, table = _of(tokens, heads * channels), _of(tokens, channels)
-    positions = torch.arange(tokens, device="npu")
+    flat, table = _of(device, tokens, heads * channels), _of(device, tokens, channels)
+    positions = torch.arange(tokens, device=device)
 
     def rotated() -> Tensor:
         a, b = x.chunk(2, -1)
@@ -106,9 +111,9 @@ def _rotary(tokens: int, heads: int, channels: int) -> dict[str, Pair]:
     }
 
 
-def _choices(rows: int, words: int) -> dict[str, Pair]:
-    logits = _of(rows, words, dtype=torch.float32)
-    p, k = torch.full((rows,), 0.9, device="npu"), torch.full((rows,), 50, device="npu")
+def _choices(device: str, rows: int, words: int) -> dict[str, Pair]:
+    logits = _of(device, rows, words, dtype=torch.float32)
+    p, k = torch.full((rows,), 0.9, device=device), torch.full((rows,), 50, device=device)
     labels = logits.softmax(-1)
 
     def chosen() -> Tensor:
@@ -127,9 +132,9 @@ def _choices(rows: int, words: int) -> dict[str, Pair]:
     }
 
 
-def _products(size: int) -> dict[str, Pair]:
-    x, w, bias = (_of(size, size, dtype=torch.float32) for _ in range(3))
-    stack = _of(8, size // 4, size // 4, dtype=torch.float32)
+def _products(device: str, size: int) -> dict[str, Pair]:
+    x, w, bias = (_of(device, size, size, dtype=torch.float32) for _ in range(3))
+    stack = _of(device, 8, size // 4, size // 4, dtype=torch.float32)
     return {
         "npu_linear": (lambda: torch_npu.npu_linear(x, w), lambda: F.linear(x, w)),
         "npu_fused_matmul, gelu": (
@@ -147,8 +152,8 @@ def _products(size: int) -> dict[str, Pair]:
     }
 
 
-def _boxes(count: int) -> dict[str, Pair]:
-    a, b = _of(4, count, dtype=torch.float32), _of(4, count, dtype=torch.float32)
+def _boxes(device: str, count: int) -> dict[str, Pair]:
+    a, b = _of(device, 4, count, dtype=torch.float32), _of(device, 4, count, dtype=torch.float32)
 
     def giou() -> Tensor:
         (x, y, w, h), (u, v, s, t) = a, b
@@ -165,13 +170,87 @@ def _boxes(count: int) -> dict[str, Pair]:
     return {"npu_giou": (lambda: torch_npu.npu_giou(a, b, trans=True), giou)}
 
 
-def custom_works() -> dict[str, Pair]:
-    """An operator and its composition, at sizes of networks."""
+def _experts(device: str, rows: int, experts: int, choices: int) -> dict[str, Pair]:
+    scores = _of(device, rows, experts)
+
+    def top() -> tuple[Tensor, Tensor, Tensor]:
+        values, experts_of = scores.softmax(-1).topk(choices)
+        numbers = torch.arange(rows * choices, device=device, dtype=torch.int32)
+        return values, experts_of.int(), numbers.view(choices, rows).t().contiguous()
+
+    return {
+        "npu_moe_gating_top_k_softmax": (
+            lambda: torch_npu.npu_moe_gating_top_k_softmax(scores, k=choices),
+            top,
+        )
+    }
+
+
+def _caches(device: str, tokens: int, slots: int) -> dict[str, Pair]:
+    latent, rope, page = 512, 64, 128
+    kv, gamma = _of(device, tokens, 1, 1, latent + rope), _of(device, latent)
+    cos, sin = _of(device, tokens, 1, 1, rope), _of(device, tokens, 1, 1, rope)
+    keys, values = _of(device, slots, page, 1, rope), _of(device, slots, page, 1, latent)
+    index = torch.randperm(slots * page, device=device)[:tokens]
+    table, updates = _of(device, slots * page, latent), _of(device, tokens, latent)
+
+    def cached() -> tuple[Tensor, Tensor]:
+        a, b = kv[..., latent::2], kv[..., latent + 1 :: 2]
+        turned = torch.cat((a, b), -1) * cos + torch.cat((-b, a), -1) * sin
+        keys.view(-1, rope)[index] = turned.view(-1, rope)
+        values.view(-1, latent)[index] = _rms(kv[..., :latent], gamma).view(-1, latent)
+        return keys, values
+
+    def updated() -> Tensor:
+        table[index] = updates
+        return table
+
+    return {
+        "npu_kv_rmsnorm_rope_cache": (
+            lambda: torch_npu.npu_kv_rmsnorm_rope_cache(
+                kv, gamma, cos, sin, index, keys, values, cache_mode="PA"
+            ),
+            cached,
+        ),
+        "npu_scatter_nd_update_": (
+            lambda: torch_npu.npu_scatter_nd_update_(table, index[:, None], updates),
+            updated,
+        ),
+    }
+
+
+def _attention(device: str, tokens: int, heads: int, channels: int) -> dict[str, Pair]:
+    q, k, v = (_of(device, 1, heads, tokens, channels) for _ in range(3))
+    scale = channels**-0.5
+
+    def composed() -> Tensor:
+        return ((q @ k.mT).float() * scale).softmax(-1).to(v.dtype) @ v
+
+    return {
+        "npu_fusion_attention": (
+            lambda: torch_npu.npu_fusion_attention(q, k, v, heads, "BNSD", scale=scale)[0],
+            composed,
+        )
+    }
+
+
+def _works(device: str) -> dict[str, Pair]:
     return (
-        _gates(1024, 2048)
-        | _norms(1024, 2048)
-        | _rotary(1024, 16, 128)
-        | _choices(16, 32_000)
-        | _products(512)
-        | _boxes(10_000)
+        _gates(device, 1024, 2048)
+        | _norms(device, 1024, 2048)
+        | _rotary(device, 1024, 16, 128)
+        | _choices(device, 16, 32_000)
+        | _products(device, 512)
+        | _boxes(device, 10_000)
+        | _experts(device, 1024, 64, 8)
+        | _caches(device, 256, 16)
+        | _attention(device, 1024, 8, 128)
     )
+
+
+def custom_works() -> dict[
+    str, tuple[Callable[[], object], Callable[[], object], Callable[[], object]]
+]:
+    """An operator, its composition on npu and on the CPU, at sizes of networks."""
+    on_cpu = _works("cpu")
+    return {name: (*pair, on_cpu[name][1]) for name, pair in _works("npu").items()}

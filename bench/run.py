@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from statistics import geometric_mean
 
 import torch
 from interleave import CPU_TIME, Row, compare, restrict_threads
@@ -59,14 +60,22 @@ def dispatch() -> list[Measured]:
 
 
 def custom() -> list[Measured]:
-    """Operators of namespace npu against compositions on npu."""
+    """Operators of namespace npu against compositions on npu and on the CPU."""
     from custom import custom_works
 
     rows = [
-        Row(name, one, composed, repeats=10, against="composed")
-        for name, (one, composed) in custom_works().items()
+        Row(name, one, other, repeats=10, against=against)
+        for name, (one, *others) in custom_works().items()
+        for against, other in zip(("composed", "composed, CPU"), others, strict=True)
     ]
-    return compare("custom", rows, rounds=7)
+    measured = compare("custom", rows, rounds=7)
+    for against in ("composed", "composed, CPU"):
+        ratios = {m.work: m.ratio for m in measured if m.against == against}
+        slower = ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items() if ratio > 1)
+        print(
+            f"against {against}: geometric mean {geometric_mean(ratios.values()):.2f}; above 1: {slower or 'none'}"
+        )
+    return measured
 
 
 def graphs() -> list[Measured]:

@@ -11,6 +11,7 @@ from tests.capability import (
     test_atb,
     test_npu_composed_states,
     test_npu_composed_writes,
+    test_npu_latent,
 )
 from torch_npu import accuracy
 from torch_npu.accuracy import Tolerance
@@ -436,22 +437,30 @@ CACHES = {
     "_npu_rotary_embedding",
     "npu_scatter_pa_kv_cache",
 }
-# Checked in test_npu_composed.py, test_npu_composed_writes.py, test_npu_composed_states.py and test_atb.py.
+# Checked in test_npu_composed.py, test_npu_composed_writes.py, test_npu_composed_states.py, test_npu_latent.py and
+# test_atb.py.
 COMPOSED = (
     test_npu_composed_writes.TESTED
     | test_npu_composed_states.TESTED
+    | test_npu_latent.TESTED
     | test_atb.TESTED
     | {name.split("-")[0] for name in composed_families.CASES}
 )
 # Checked in tests/distributed/test_products.py.
 COLLECTIVE = {
     "npu_all_gather_base_mm",
+    "npu_all_gather_quant_mm",
     "npu_all_to_all_matmul",
     "npu_alltoallv_gmm",
     "npu_gmm_alltoallv",
     "npu_matmul_all_to_all",
     "npu_mm_all_reduce_base",
     "npu_mm_reduce_scatter_base",
+    "npu_moe_distribute_combine",
+    "npu_moe_distribute_combine_v2",
+    "npu_moe_distribute_dispatch",
+    "npu_moe_distribute_dispatch_v2",
+    "npu_quant_mm_reduce_scatter",
 }
 # Checked in tests/api/test_overflow.py; they have no gradients.
 FLOAT_STATUS = {"npu_alloc_float_status", "npu_clear_float_status", "npu_get_float_status"}

@@ -2,7 +2,14 @@
 
 import pytest
 
-NAMES = ("all_gather_base_mm", "mm_reduce_scatter_base", "experts_on_all_ranks", "all_to_all")
+NAMES = (
+    "all_gather_base_mm",
+    "mm_reduce_scatter_base",
+    "experts_on_all_ranks",
+    "all_to_all",
+    "quantized",
+    "experts_by_ids",
+)
 
 
 @pytest.mark.parametrize("name", NAMES)

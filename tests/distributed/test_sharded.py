@@ -14,6 +14,7 @@ NAMES = (
     "dtensor_random",
     "tensor_parallel",
     "attention",
+    "npu_operators",
     "functional_collectives",
     "gradients",
 )
@@ -25,7 +26,7 @@ def test_two(two, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["fsdp", "dtensor", "attention", "mesh_of_two_dimensions", "gradients"]
+    "name", ["fsdp", "dtensor", "attention", "npu_operators", "mesh_of_two_dimensions", "gradients"]
 )
 def test_four(four, name):
     four.run(f"sharded.{name}")

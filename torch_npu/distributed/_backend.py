@@ -51,9 +51,10 @@ def register() -> None:
 
 
 def _let_attention_be_sharded() -> None:
-    from torch_npu.distributed import _attention_sharding
+    from torch_npu.distributed import _attention_sharding, _operator_sharding
 
     _attention_sharding.register()
+    _operator_sharding.register()
 
 
 def _serve_cpu_tensors_by_default() -> None:

@@ -270,3 +270,48 @@ def attention():
         for sizes in ((ranks, 2 * ranks, 5, 5), (1, 2 * ranks, 5, 5), (ranks, 1, 5, 5), (5, 5)):
             assert run(sizes, dim).placements == (Shard(dim),)
     run(None, 1, heads_of_keys=ranks, enable_gqa=True)
+
+
+def npu_operators():
+    """Operators of namespace npu on sharded tensors, with their gradients, without gathering what is sharded."""
+    mesh, ranks = _mesh(), dist.get_world_size()
+    torch.manual_seed(4)
+
+    def run(function, sizes, placements, expected_placement):
+        whole = [torch.randn(s, device="npu") for s in sizes]
+        for tensor in whole:
+            dist.broadcast(tensor, 0)
+        parts = [
+            distribute_tensor(t, mesh, [p]).requires_grad_()
+            for t, p in zip(whole, placements, strict=True)
+        ]
+        whole = [t.requires_grad_() for t in whole]
+        out, other = function(*parts), function(*whole)
+        assert out.placements == (expected_placement,)
+        torch.testing.assert_close(out.full_tensor(), other, rtol=1e-5, atol=1e-5)
+        gradients = torch.autograd.grad(out.square().sum(), parts)
+        others = torch.autograd.grad(other.square().sum(), whole)
+        for gradient, expected in zip(gradients, others, strict=True):
+            torch.testing.assert_close(gradient.full_tensor(), expected, rtol=1e-5, atol=1e-4)
+
+    ops, rows = torch.ops.npu, 2 * ranks
+    run(lambda x: ops.npu_swiglu(x, -1), [(rows, 3, 8)], [Shard(0)], Shard(0))
+    run(lambda x: ops.npu_swiglu(x, 0), [(6, rows, 8)], [Shard(1)], Shard(1))
+    norm = lambda x, g: ops.npu_rms_norm(x, g)[0]  # noqa: E731
+    run(norm, [(rows, 3, 8), (8,)], [Shard(0), Replicate()], Shard(0))
+    run(norm, [(3, rows, 8), (8,)], [Shard(1), Replicate()], Shard(1))
+    tables = [(1, rows, 1, 8)] * 2
+    run(ops.npu_rotary_mul, [(2, rows, 3, 8), *tables], [Shard(1)] * 3, Shard(1))
+    run(
+        ops.npu_rotary_mul,
+        [(2, 3, rows, 8), *[(1, 3, 1, 8)] * 2],
+        [Shard(2), Replicate(), Replicate()],
+        Shard(2),
+    )
+
+    def attend(layout):
+        return lambda *parts: ops.npu_fusion_attention(*parts, 2, layout, scale=0.3)[0]
+
+    layouts = {"BNSD": ((rows, 2, 5, 8), 0), "SBH": ((5, rows, 16), 1), "BSH": ((rows, 5, 16), 0)}
+    for layout, (size, dim) in layouts.items():
+        run(attend(layout), [size] * 3, [Shard(dim)] * 3, Shard(dim))

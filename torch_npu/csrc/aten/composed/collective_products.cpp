@@ -7,8 +7,10 @@
 #include <string>
 
 #include "aten/composed/exact_products.h"
+#include "aten/composed/hccl_group.h"
 #include "aten/composed/operands.h"
-#include "core/named_groups.h"
+#include "aten/composed/scaled_products.h"
+#include "aten/custom/dtype_number.h"
 #include "custom_kernels.h"
 
 namespace torch_npu::custom {
@@ -21,69 +23,6 @@ constexpr aclnn_check::Dtypes kPlain = dtypes({at::kHalf, at::kBFloat16, at::kFl
 constexpr aclnn_check::Dtypes kFactors = dtypes({at::kFloat, at::kBFloat16, at::kLong});
 
 bool is_set(const OptionalTensor& tensor) { return tensor.has_value() && tensor->defined(); }
-
-// The group that `hcom` names.
-class Group {
- public:
-  Group(const char* name, std::string_view hcom, std::optional<int64_t> size)
-      : name_(name), group_(group_named(std::string(hcom))) {
-    TORCH_CHECK(!size.has_value() || *size == group_->getSize(), "npu::", name, ": world_size is ", *size,
-                " for a group of ", group_->getSize());
-  }
-
-  int64_t size() const { return group_->getSize(); }
-
-  // Rows of all ranks, one after the other.
-  Tensor gathered(const Tensor& rows) const {
-    std::vector<int64_t> sizes = rows.sizes().vec();
-    sizes[0] *= size();
-    Tensor result = at::empty(sizes, rows.options()), input = rows.contiguous();
-    c10d::AllgatherOptions options;
-    options.asyncOp = false;
-    wait(group_->_allgather_base(result, input, options));
-    return result;
-  }
-
-  // This rank's part of the sums of all ranks' rows.
-  Tensor scattered(const Tensor& rows) const {
-    TORCH_CHECK(rows.size(0) % size() == 0, "npu::", name_, ": ", rows.size(0), " rows for ", size(),
-                " ranks: a multiple is taken");
-    std::vector<int64_t> sizes = rows.sizes().vec();
-    sizes[0] /= size();
-    Tensor result = at::empty(sizes, rows.options()), input = rows.contiguous();
-    c10d::ReduceScatterOptions options;
-    options.asyncOp = false;
-    wait(group_->_reduce_scatter_base(result, input, options));
-    return result;
-  }
-
-  Tensor reduced(const Tensor& values) const {
-    std::vector<Tensor> tensors = {values.contiguous()};
-    c10d::AllreduceOptions options;
-    options.asyncOp = false;
-    wait(group_->allreduce(tensors, options));
-    return tensors[0];
-  }
-
-  // `sent` and `received` are numbers of rows for each rank; equal parts without.
-  Tensor exchanged(const Tensor& rows, std::vector<int64_t> sent, std::vector<int64_t> received) const {
-    std::vector<int64_t> sizes = rows.sizes().vec();
-    if (!received.empty()) sizes[0] = std::accumulate(received.begin(), received.end(), int64_t{0});
-    Tensor result = at::empty(sizes, rows.options()), input = rows.contiguous();
-    c10d::AllToAllOptions options;
-    options.asyncOp = false;
-    wait(group_->alltoall_base(result, input, received, sent, options));
-    return result;
-  }
-
- private:
-  static void wait(const c10::intrusive_ptr<c10d::Work>& work) {
-    if (work) work->wait();
-  }
-
-  const char* name_;
-  c10::intrusive_ptr<c10d::Backend> group_;
-};
 
 // x1 x2 with factors, and how the call says so.
 struct Product {
@@ -412,6 +351,120 @@ Tensor npu_matmul_all_to_all(const Tensor& x1, const Tensor& x2, std::string_vie
   const int64_t columns = x2.size(1) / world_size;
   const Tensor parts = y.reshape({-1, world_size, columns}).transpose(0, 1).reshape({-1, columns});
   return Group(kName, hcom, world_size).exchanged(parts, {}, {});
+}
+
+namespace {
+
+// What both products of scaled types take.
+struct QuantProduct {
+  const char* name;
+  const Tensor &x1, &x2;
+  const OptionalTensor &bias, &x1_scale, &x2_scale;
+  std::optional<int64_t> y_dtype;
+
+  bool is_plain() const { return (aclnn_check::dtype_bit(x1.scalar_type()) & kPlain) != 0; }
+
+  void check(const OptionalTensor& quant_scale, int64_t block_size, bool amax_output,
+             at::OptionalIntArrayRef group_sizes,
+             std::initializer_list<std::pair<const char*, std::optional<int64_t>>> types) const {
+    check_scaled_types(name, group_sizes, types);
+    TORCH_CHECK_NOT_IMPLEMENTED(!is_set(quant_scale) && block_size == 0 && !amax_output, "npu::", name,
+                                ": quant_scale is given, block_size is ", block_size, " or amax_output is True: None, ",
+                                "0 and False are taken");
+    Operands(name)
+        .take("input", x1, kPlain | kScaledTypes)
+        .take("x2", x2, is_plain() ? aclnn_check::dtype_bit(x1.scalar_type()) : kScaledTypes)
+        .take("bias", bias, dtypes({at::kFloat}) | kPlain);
+    TORCH_CHECK(is_plain() ? !is_set(x1_scale) && !is_set(x2_scale) : is_set(x1_scale) && is_set(x2_scale),
+                "npu::", name, ": x1_scale is ", is_set(x1_scale) ? "given" : "None", ", x2_scale ",
+                is_set(x2_scale) ? "given" : "None", " for input of ", x1.scalar_type(),
+                ": float8 and int8 have both, other types none");
+    TORCH_CHECK(is_plain() || y_dtype.has_value(), "npu::", name, ": y_dtype is None for input of ", x1.scalar_type(),
+                ": the number of a type is taken");
+    if (is_plain()) {
+      TORCH_CHECK(x1.dim() == 2 && x2.dim() == 2 && x1.sym_size(1) == x2.sym_size(0), "npu::", name,
+                  ": input is of size ", x1.sym_sizes(), ", x2 of size ", x2.sym_sizes(),
+                  ": [M, K] and [K, N] are taken");
+    } else {
+      check_scaled_product(name, "input", x1, x2, x1_scale, x2_scale);
+    }
+    TORCH_CHECK(!is_set(bias) || bias->sym_numel() == x2.sym_size(1), "npu::", name, ": bias is of size ",
+                bias->sym_sizes(), " for x2 of size ", x2.sym_sizes());
+    const auto result = dtypes({at::kHalf, at::kBFloat16, at::kFloat});
+    TORCH_CHECK((aclnn_check::dtype_bit(type()) & result) != 0, "npu::", name, ": y_dtype is ", type(),
+                ": float16, bfloat16 and float32 are taken");
+  }
+
+  at::ScalarType type() const { return y_dtype.has_value() ? dtype_of_number("y_dtype", *y_dtype) : x1.scalar_type(); }
+
+  Tensor compute(const Tensor& rows, const OptionalTensor& scales) const {
+    Tensor y = is_plain() ? at::matmul(rows, x2) : scaled_product(rows, x2, scales, x2_scale);
+    return is_set(bias) ? y + *bias : y;
+  }
+};
+
+// Bytes, of which collectives know no float8.
+Tensor as_bytes(const Tensor& tensor) {
+  return tensor.element_size() == 1 ? tensor.contiguous().view(at::kByte) : tensor.contiguous();
+}
+
+}  // namespace
+
+std::tuple<Tensor, Tensor, Tensor> npu_all_gather_quant_mm(
+    const Tensor& self, const Tensor& x2, std::string_view hcom, int64_t world_size, const OptionalTensor& bias,
+    const OptionalTensor& x1_scale, const OptionalTensor& x2_scale, const OptionalTensor& quant_scale,
+    int64_t block_size, int64_t gather_index, bool gather_output, int64_t /*comm_turn*/,
+    at::OptionalIntArrayRef group_sizes, bool amax_output, std::optional<int64_t> y_dtype,
+    std::optional<int64_t> x1_dtype, std::optional<int64_t> x2_dtype, std::optional<int64_t> x1_scale_dtype,
+    std::optional<int64_t> x2_scale_dtype, std::optional<std::string_view> /*comm_mode*/) {
+  const QuantProduct p{"npu_all_gather_quant_mm", self, x2, bias, x1_scale, x2_scale, y_dtype};
+  p.check(quant_scale, block_size, amax_output, group_sizes,
+          {{"x1_dtype", x1_dtype},
+           {"x2_dtype", x2_dtype},
+           {"x1_scale_dtype", x1_scale_dtype},
+           {"x2_scale_dtype", x2_scale_dtype}});
+  TORCH_CHECK_NOT_IMPLEMENTED(gather_index == 0, "npu::", p.name, ": gather_index is ", gather_index, ": 0 is taken");
+  TORCH_CHECK(world_size > 0, "npu::", p.name, ": world_size is ", world_size);
+  const auto nothing = [&](at::ScalarType type) { return at::empty({0}, self.options().dtype(type)); };
+  if (self.is_meta()) {
+    const c10::SymInt rows = self.sym_size(0) * world_size;
+    return {at::empty_symint({rows, x2.sym_size(1)}, self.options().dtype(p.type())),
+            gather_output ? at::empty_symint({rows, self.sym_size(1)}, self.options()) : nothing(self.scalar_type()),
+            nothing(at::kFloat)};
+  }
+  const Group group(p.name, hcom, world_size);
+  const Tensor rows = group.gathered(as_bytes(self)).view(self.scalar_type());
+  OptionalTensor scales = x1_scale;
+  if (is_set(x1_scale) && x1_scale->dim() == 3) {
+    scales = group.gathered(as_bytes(*x1_scale));
+  } else if (is_set(x1_scale)) {
+    // One for each row, where a rank may have one for all.
+    scales = group.gathered(x1_scale->reshape({-1}).expand({self.size(0)}));
+  }
+  return {p.compute(rows, scales).to(p.type()), gather_output ? rows : nothing(self.scalar_type()),
+          nothing(at::kFloat)};
+}
+
+std::tuple<Tensor, Tensor> npu_quant_mm_reduce_scatter(
+    const Tensor& self, const Tensor& x2, std::string_view hcom, int64_t world_size, std::string_view reduce_op,
+    const OptionalTensor& bias, const OptionalTensor& x1_scale, const OptionalTensor& x2_scale,
+    const OptionalTensor& quant_scale, int64_t block_size, int64_t /*comm_turn*/, at::OptionalIntArrayRef group_sizes,
+    bool amax_output, std::optional<int64_t> y_dtype, std::optional<int64_t> x1_dtype, std::optional<int64_t> x2_dtype,
+    std::optional<int64_t> x1_scale_dtype, std::optional<int64_t> x2_scale_dtype,
+    std::optional<std::string_view> /*comm_mode*/) {
+  const QuantProduct p{"npu_quant_mm_reduce_scatter", self, x2, bias, x1_scale, x2_scale, y_dtype};
+  p.check(quant_scale, block_size, amax_output, group_sizes,
+          {{"x1_dtype", x1_dtype},
+           {"x2_dtype", x2_dtype},
+           {"x1_scale_dtype", x1_scale_dtype},
+           {"x2_scale_dtype", x2_scale_dtype}});
+  check_sum(p.name, reduce_op);
+  TORCH_CHECK(world_size > 0, "npu::", p.name, ": world_size is ", world_size);
+  const Tensor nothing = at::empty({0}, self.options().dtype(at::kFloat));
+  if (self.is_meta()) {
+    return {at::empty_symint({self.sym_size(0) / world_size, x2.sym_size(1)}, self.options().dtype(p.type())), nothing};
+  }
+  return {Group(p.name, hcom, world_size).scattered(p.compute(self, x1_scale)).to(p.type()), nothing};
 }
 
 }  // namespace torch_npu::custom

@@ -6,23 +6,15 @@
 
 #include <array>
 
+#include "aten/composed/mx.h"
 #include "aten/composed/operands.h"
 #include "aten/custom/dtype_number.h"
 #include "custom_kernels.h"
 
 namespace torch_npu::custom {
-namespace {
+namespace mx {
 
 using at::Tensor;
-
-constexpr int64_t kFloat4 = 296;  // torch_npu's number of float4_e2m1
-
-// An element of a block: the exponent of its greatest power of two, and its maximum.
-struct Element {
-  std::optional<at::ScalarType> type;  // none: two float4_e2m1 in a byte
-  int exponent;
-  double most;
-};
 
 Element element_of(const char* name, int64_t number) {
   if (number == kFloat4) return {std::nullopt, 2, 6};
@@ -32,6 +24,8 @@ Element element_of(const char* name, int64_t number) {
   TORCH_CHECK_NOT_IMPLEMENTED(false, name, ": dst_type is ", number,
                               ": float8_e4m3fn, float8_e5m2 and float4_e2m1 (296) are taken");
 }
+
+namespace {
 
 // Codes of float4_e2m1, two in a byte, the first one lower. `values` are within [-6, 6]; ties go to even codes.
 Tensor as_float4(const Tensor& values) {
@@ -57,11 +51,8 @@ Block block_of(const Tensor& most, const Element& element) {
   return {bits.to(at::kByte), at::exp2((kBias - bits).to(at::kDouble)).to(at::kFloat)};
 }
 
-struct Scaled {
-  Tensor values, scales;
-};
+}  // namespace
 
-// Scales are exponents of two with the bias 127, in pairs: [..., ceil(blocks / 2), 2].
 Scaled scaled(const char* name, const Tensor& input, int64_t axis, const Element& element, int64_t block) {
   constexpr int64_t kPair = 2;
   const int64_t d = at::maybe_wrap_dim(axis, input.dim());
@@ -96,14 +87,33 @@ void check_scaling(const char* name, const Tensor& input, std::string_view round
                               dst_type_max, ", max_low_bound ", max_low_bound, ": 'rint' and zeros are taken");
 }
 
-}  // namespace
+Tensor numbers_of_float4(const Tensor& bytes) {
+  constexpr int64_t kLow = 15, kBits = 4, kSign = 8;
+  const Tensor whole = bytes.to(at::kInt);
+  const Tensor codes = at::stack({at::bitwise_and(whole, kLow), at::bitwise_and(whole.__rshift__(kBits), kLow)}, -1);
+  const Tensor size = at::bitwise_and(codes, kSign - 1).to(at::kFloat);
+  // Codes from 2 on are (2 + c % 2) 2^(c / 2 - 2): 1, 1.5, 2, 3, 4, 6; below them half the code.
+  const Tensor exponent = at::floor(size / 2), fraction = size - exponent * 2;
+  const Tensor number = at::where(size < 2, size / 2, (fraction + 2) * at::exp2(exponent - 2));
+  return at::where(codes >= kSign, -number, number).flatten(-2);
+}
+
+Tensor powers_of(const Tensor& bits) {
+  constexpr int64_t kBias = 127;
+  // Powers of two are exact in float64.
+  return at::exp2((bits.to(at::kLong) - kBias).to(at::kDouble)).to(at::kFloat);
+}
+
+}  // namespace mx
+
+using at::Tensor;
 
 std::tuple<Tensor, Tensor> npu_dynamic_mx_quant(const Tensor& self, int64_t axis, std::string_view round_mode,
                                                 int64_t dst_type, int64_t block_size, std::optional<int64_t> scale_alg,
                                                 double dst_type_max, double max_low_bound) {
   constexpr const char* kName = "npu_dynamic_mx_quant";
-  check_scaling(kName, self, round_mode, block_size, scale_alg.value_or(0), dst_type_max, max_low_bound);
-  const Scaled result = scaled(kName, self, axis, element_of(kName, dst_type), block_size);
+  mx::check_scaling(kName, self, round_mode, block_size, scale_alg.value_or(0), dst_type_max, max_low_bound);
+  const mx::Scaled result = mx::scaled(kName, self, axis, mx::element_of(kName, dst_type), block_size);
   return {result.values, result.scales};
 }
 
@@ -114,10 +124,11 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> npu_dynamic_mx_quant_with_dual_axis(c
                                                                                std::optional<double> dst_type_max) {
   constexpr const char* kName = "npu_dynamic_mx_quant_with_dual_axis";
   constexpr int64_t kBlock = 32;
-  check_scaling(kName, self, round_mode, kBlock, scale_alg, dst_type_max.value_or(0), 0);
+  mx::check_scaling(kName, self, round_mode, kBlock, scale_alg, dst_type_max.value_or(0), 0);
   TORCH_CHECK(self.dim() > 1, kName, ": input is of size ", self.sym_sizes(), ": two dimensions or more are taken");
-  const Element element = element_of(kName, dst_type);
-  const Scaled first = scaled(kName, self, -1, element, kBlock), second = scaled(kName, self, -2, element, kBlock);
+  const mx::Element element = mx::element_of(kName, dst_type);
+  const mx::Scaled first = mx::scaled(kName, self, -1, element, kBlock),
+                   second = mx::scaled(kName, self, -2, element, kBlock);
   return {first.values, first.scales, second.values, second.scales};
 }
 
@@ -127,10 +138,10 @@ std::tuple<Tensor, Tensor, Tensor> npu_dynamic_block_mx_quant(const Tensor& self
                                                               double dst_type_max) {
   constexpr const char* kName = "npu_dynamic_block_mx_quant";
   constexpr int64_t kBlock = 32, kPair = 2;
-  check_scaling(kName, self, round_mode, kBlock, scale_alg, dst_type_max, 0);
+  mx::check_scaling(kName, self, round_mode, kBlock, scale_alg, dst_type_max, 0);
   TORCH_CHECK(self.dim() == 2 || self.dim() == 3, kName, ": input is of size ", self.sym_sizes(),
               ": two or three dimensions are taken");
-  const Element element = element_of(kName, dst_type);
+  const mx::Element element = mx::element_of(kName, dst_type);
   const c10::SymInt rows = self.sym_size(-2), columns = self.sym_size(-1);
   const c10::SymInt down = (rows + kBlock * kPair - 1) / (kBlock * kPair);
   const c10::SymInt across = (columns + kBlock * kPair - 1) / (kBlock * kPair);
@@ -139,7 +150,7 @@ std::tuple<Tensor, Tensor, Tensor> npu_dynamic_block_mx_quant(const Tensor& self
   const std::vector<c10::SymInt> padding = {0, across * kPair * kBlock - columns, 0, down * kPair * kBlock - rows};
   const Tensor padded = at::constant_pad_nd_symint(self.to(at::kFloat), padding, 0);
   const Tensor blocks = padded.reshape_symint({-1, down * kPair, kBlock, across * kPair, kBlock});
-  const Block block = block_of(blocks.abs().amax({2, 4}, true), element);
+  const mx::Block block = mx::block_of(blocks.abs().amax({2, 4}, true), element);
   const Tensor fitted = (blocks * block.factors).clamp(-element.most, element.most).reshape_symint(padded.sym_sizes());
   const Tensor values = fitted.narrow_symint(-2, 0, rows).narrow_symint(-1, 0, columns).contiguous();
   const Tensor bits = block.bits.squeeze(4).squeeze(2);  // [batch, blocks down, blocks across]
@@ -153,7 +164,7 @@ std::tuple<Tensor, Tensor, Tensor> npu_dynamic_block_mx_quant(const Tensor& self
                                .narrow_symint(2, 0, columns)
                                .reshape_symint({-1, down, kPair, columns})
                                .transpose(2, 3);
-  return {element.type.has_value() ? values.to(*element.type) : as_float4(values), sized(by_row, rows, across),
+  return {element.type.has_value() ? values.to(*element.type) : mx::as_float4(values), sized(by_row, rows, across),
           sized(by_column, down, columns)};
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "aten/composed/cache_pages.h"
 #include "aten/composed/operands.h"
 #include "aten/composed/quantized.h"
 #include "custom_kernels.h"
@@ -22,11 +23,6 @@ constexpr aclnn_check::Dtypes kServed = dtypes({at::kHalf, at::kBFloat16, at::kF
 
 bool is_given(const OptionalTensor& tensor) { return tensor.has_value() && tensor->defined(); }
 
-Tensor half_turned(const Tensor& x) {
-  const c10::SymInt half = x.sym_size(-1) / 2;
-  return at::cat({-x.narrow_symint(-1, half, half), x.narrow_symint(-1, 0, half)}, -1);
-}
-
 // The first channels of [T, heads, channels], as many as twice those of cos and sin [T, 1, n], rotated.
 Tensor rotated_heads(const Tensor& rows, const Tensor& cos, const Tensor& sin, bool by_halves) {
   const c10::SymInt half = cos.sym_size(-1), rest = rows.sym_size(-1) - half * 2;
@@ -37,32 +33,6 @@ Tensor rotated_heads(const Tensor& rows, const Tensor& cos, const Tensor& sin, b
   const Tensor result = by_halves ? at::cat({first, second}, -1) : at::stack({first, second}, -1).flatten(-2);
   return at::cat({result, rows.narrow_symint(-1, half * 2, rest)}, -1);
 }
-
-// Pages of a cache as [pages, tokens of a page, channels], where NZ keeps blocks of channels apart.
-struct Pages {
-  Tensor cache;
-  bool is_blocked;
-
-  // Writes rows [T, channels] to slots [T]; negative ones are left out.
-  void write(const Tensor& rows, const Tensor& slots) const {
-    constexpr int64_t kBytes = 32;
-    const Tensor is_kept = slots >= 0;
-    const Tensor kept_slots = slots.masked_select(is_kept).to(at::kLong);
-    const Tensor kept = rows.index({is_kept});
-    const int64_t tokens = cache.size(1), channels = cache.size(-1);
-    TORCH_CHECK(kept_slots.numel() == 0 || kept_slots.max().item().toLong() < cache.size(0) * tokens,
-                "npu_kv_rmsnorm_rope_cache: index has ", kept_slots.max().item(), " for ", cache.size(0) * tokens,
-                " slots");
-    if (!is_blocked) {
-      cache.view({-1, channels}).index_copy_(0, kept_slots, kept);
-      return;
-    }
-    const int64_t block = kBytes / cache.element_size();
-    const Tensor pages = cache.view({cache.size(0), channels / block, tokens, block}).transpose(1, 2);
-    const Tensor page = at::div(kept_slots, tokens, "floor");
-    pages.index_put_({page, kept_slots - page * tokens}, kept.reshape({-1, channels / block, block}));
-  }
-};
 
 struct KeyValue {
   Tensor key, value;                // as they are given back, [B, 1, S, channels]
@@ -112,8 +82,7 @@ struct CacheCall {
     const Tensor normed = is_given(v) ? widened : widened.narrow_symint(-1, 0, gamma.sym_size(0));
     const Tensor y = normed * (normed.square().mean({-1}, true) + epsilon).rsqrt() * gamma.to(at::kFloat);
     const Tensor rows = is_given(v) ? y.narrow_symint(-1, 0, rope) : widened.narrow_symint(-1, gamma.sym_size(0), rope);
-    const Tensor paired = at::cat({rows.slice(-1, 0, std::nullopt, 2), rows.slice(-1, 1, std::nullopt, 2)}, -1);
-    Tensor key = paired * cos.to(at::kFloat) + half_turned(paired) * sin.to(at::kFloat);
+    Tensor key = rotated_pairs(rows, cos.to(at::kFloat), sin.to(at::kFloat));
     if (is_given(v)) key = at::cat({key, y.narrow_symint(-1, rope, y.sym_size(-1) - rope)}, -1);
     const Tensor value = is_given(v) ? v->to(at::kFloat) : y;
     const auto cached = [&](const Tensor& rows_of, const OptionalTensor& scale, const OptionalTensor& offset) {
@@ -158,7 +127,7 @@ struct CacheCall {
       }
       TORCH_CHECK(mode == "PA" || mode == "PA_BNSD" || mode == "PA_NZ" || mode == "PA_BLK_BNSD" || mode == "PA_BLK_NZ",
                   name, ": cache_mode is '", mode, "': Norm, PA, PA_BNSD, PA_NZ, PA_BLK_BNSD and PA_BLK_NZ are taken");
-      Pages{cache, mode.ends_with("NZ")}.write(rows.reshape({-1, rows.size(-1)}), slots(cache));
+      Pages{cache, mode.ends_with("NZ"), name}.write(rows.reshape({-1, rows.size(-1)}), slots(cache));
     }
   }
 

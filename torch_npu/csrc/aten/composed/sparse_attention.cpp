@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "aten/composed/operands.h"
@@ -33,14 +34,19 @@ struct Sequences {
   int64_t mode;
 
   void check() const {
+    check_layouts();
+    TORCH_CHECK(key.sym_size(-1) == query.sym_size(-1), "npu::", name, ": query is of size ", query.sym_sizes(),
+                ", key of size ", key.sym_sizes(), ": one size of heads is taken");
+  }
+
+  void check_layouts() const {
     TORCH_CHECK(query_layout == "BSND" || query_layout == "TND", "npu::", name, ": layout_query is '", query_layout,
                 "': 'BSND' and 'TND' are taken");
     TORCH_CHECK(key_layout == "PA_BSND" || key_layout == query_layout, "npu::", name, ": layout of keys is '",
                 key_layout, "': 'PA_BSND' and layout_query are taken");
     TORCH_CHECK(mode == 0 || mode == 3, "npu::", name, ": sparse_mode is ", mode, ": 0 and 3 are taken");
     const int64_t dims = query_layout == "BSND" ? 4 : 3;
-    TORCH_CHECK(query.dim() == dims && key.dim() == (key_layout == "TND" ? 3 : 4) && key.sym_size(-2) == 1 &&
-                    key.sym_size(-1) == query.sym_size(-1),
+    TORCH_CHECK(query.dim() == dims && key.dim() == (key_layout == "TND" ? 3 : 4) && key.sym_size(-2) == 1,
                 "npu::", name, ": query is of size ", query.sym_sizes(), ", key of size ", key.sym_sizes(),
                 ": [B, S, N, D] or [T, N, D] and one head of keys are taken");
     TORCH_CHECK(key_layout != "PA_BSND" || (has_operand(table) && has_operand(key_lengths)), "npu::", name,
@@ -158,6 +164,13 @@ Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor&
   return {out, largest.squeeze(-1), sum.squeeze(-1)};
 }
 
+// How keys are kept that are not numbers as they are: rows [..., K, bytes] give numbers [..., K, D], of which the first
+// ones are the value.
+struct Stored {
+  std::function<Tensor(const Tensor& rows)> numbers;
+  int64_t value_size;
+};
+
 struct SparseFlash {
   Sequences s;
   const OptionalTensor& value;
@@ -165,6 +178,7 @@ struct SparseFlash {
   double scale;
   int64_t block;
   const OptionalTensor &query_rope, &key_rope, &sinks;
+  std::optional<Stored> stored = {};
 
   void check(int64_t attention_mode) const {
     const auto same = aclnn_check::dtype_bit(s.query.scalar_type());
@@ -177,11 +191,15 @@ struct SparseFlash {
         .take("key_rope", key_rope, same)
         .take("sinks", sinks, same | dtypes({at::kFloat}));
     s.check();
+    check_index();
     TORCH_CHECK(attention_mode == 0 || attention_mode == 2, "npu::", s.name, ": attention_mode is ", attention_mode,
                 ": 0, and 2 with query_rope and key_rope, are taken");
     TORCH_CHECK((attention_mode == 2) == has_operand(query_rope) && has_operand(query_rope) == has_operand(key_rope),
                 "npu::", s.name, ": query_rope is ", has_operand(query_rope) ? "given" : "None", ", key_rope ",
                 has_operand(key_rope) ? "given" : "None", " with attention_mode ", attention_mode);
+  }
+
+  void check_index() const {
     TORCH_CHECK(index.dim() == s.query.dim() && index.sym_size(-2) == 1 && index.sym_size(0) == s.query.sym_size(0) &&
                     index.sym_size(1) == (s.query.dim() == 4 ? s.query.sym_size(1) : c10::SymInt(1)) && block > 0,
                 "npu::", s.name, ": sparse_indices is of size ", index.sym_sizes(), " for a query of size ",
@@ -192,7 +210,7 @@ struct SparseFlash {
   Attended run(const Tensor& query, const Tensor& key, const Tensor& values, const Tensor& q_rope,
                const Tensor& k_rope) const {
     const Tensor q = query.flatten(0, -3), chosen = index.flatten(0, -3).select(1, 0);
-    const int64_t heads = q.size(1), width = values.size(-1), rows = q.size(0);
+    const int64_t heads = q.size(1), width = stored ? stored->value_size : values.size(-1), rows = q.size(0);
     const auto options = q.options();
     std::vector<Tensor> outs, largest, sums;
     int64_t done = 0;
@@ -222,7 +240,9 @@ struct SparseFlash {
                    keys = at::cat({keys, gathered(k_rope)}, -1);
                    queries = at::cat({queries, part(q_rope.flatten(0, -3))}, -1);
                  }
-                 const Attended a = attend(queries, keys, gathered(values), c.is_seen, scale, sink);
+                 if (stored) keys = stored->numbers(keys);
+                 const Tensor own_values = stored ? keys.slice(-1, 0, width) : gathered(values);
+                 const Attended a = attend(queries, keys, own_values, c.is_seen, scale, sink);
                  outs.push_back(a.out);
                  largest.push_back(a.largest);
                  sums.push_back(a.sum);
@@ -461,6 +481,76 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> npu_sparse_flash_attention_gr
   for (Tensor& grad : found) grad = grad.to(query.scalar_type());
   return {found[0], found[1], has_value ? found[2] : empty_as(value), has_rope ? found[rope] : empty_as(query_rope),
           has_rope ? found[rope + 1] : empty_as(key_rope)};
+}
+
+// A key has its numbers in one byte each, its rotated part in query's type, and a float32 for each tile of the former.
+Tensor npu_kv_quant_sparse_flash_attention(
+    const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& sparse_indices, double scale_value,
+    int64_t key_quant_mode, int64_t value_quant_mode, const OptionalTensor& key_dequant_scale,
+    const OptionalTensor& value_dequant_scale, const OptionalTensor& block_table,
+    const OptionalTensor& actual_seq_lengths_query, const OptionalTensor& actual_seq_lengths_kv,
+    int64_t sparse_block_size, std::string_view layout_query, std::string_view layout_kv, int64_t sparse_mode,
+    int64_t /*pre_tokens*/, int64_t /*next_tokens*/, int64_t attention_mode, int64_t quant_scale_repo_mode,
+    int64_t tile_size, int64_t rope_head_dim, std::optional<int64_t> key_dtype, std::optional<int64_t> value_dtype) {
+  constexpr const char* kName = "npu_kv_quant_sparse_flash_attention";
+  constexpr int64_t kScaleBytes = 4, kTiles = 2, kLatent = 2, kTogether = 1;
+  constexpr aclnn_check::Dtypes kStored = dtypes({at::kChar, at::kFloat8_e4m3fn});
+  const OptionalTensor none;
+  SparseFlash flash{{kName, query, key, layout_query, layout_kv, actual_seq_lengths_query, actual_seq_lengths_kv,
+                     block_table, sparse_mode},
+                    none,
+                    sparse_indices,
+                    scale_value,
+                    sparse_block_size,
+                    none,
+                    none,
+                    none};
+  Operands(kName)
+      .take("query", query, dtypes({at::kHalf, at::kBFloat16}))
+      .take("key", key, kStored)
+      .take("value", value, aclnn_check::dtype_bit(key.scalar_type()))
+      .take("sparse_indices", sparse_indices, dtypes({at::kInt}))
+      .take("block_table", block_table, kIndexes)
+      .take("actual_seq_lengths_query", actual_seq_lengths_query, kIndexes)
+      .take("actual_seq_lengths_kv", actual_seq_lengths_kv, kIndexes);
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      key_quant_mode == kTiles && value_quant_mode == kTiles && attention_mode == kLatent &&
+          quant_scale_repo_mode == kTogether && !has_operand(key_dequant_scale) && !has_operand(value_dequant_scale) &&
+          !key_dtype.has_value() && !value_dtype.has_value(),
+      "npu::", kName, ": key_quant_mode is ", key_quant_mode, ", value_quant_mode ", value_quant_mode,
+      ", attention_mode ", attention_mode, ", quant_scale_repo_mode ", quant_scale_repo_mode,
+      ", or key_dequant_scale, value_dequant_scale, key_dtype or value_dtype is given: 2, 2, 2, 1 and None are taken");
+  flash.s.check_layouts();
+  flash.check_index();
+  const int64_t channels = query.sym_size(-1).guard_int(__FILE__, __LINE__), plain = channels - rope_head_dim;
+  const int64_t rope_bytes = rope_head_dim * static_cast<int64_t>(query.element_size());
+  TORCH_CHECK(tile_size > 0 && rope_head_dim >= 0 && plain > 0 && plain % tile_size == 0 &&
+                  key.sym_size(-1) == plain + rope_bytes + plain / tile_size * kScaleBytes,
+              "npu::", kName, ": key is of size ", key.sym_sizes(), " for a query of size ", query.sym_sizes(),
+              ", tile_size ", tile_size, ", rope_head_dim ", rope_head_dim,
+              ": D - rope_head_dim bytes, rope_head_dim numbers of query's type and a float32 for each tile are taken");
+  TORCH_CHECK(value.sym_sizes() == key.sym_sizes() ||
+                  (value.dim() == key.dim() && value.sym_size(-1) >= plain && value.sym_size(0) == key.sym_size(0)),
+              "npu::", kName, ": value is of size ", value.sym_sizes(), ", key of size ", key.sym_sizes(),
+              ": the value is the first part of the key");
+  std::vector<c10::SymInt> sizes = query.sym_sizes().vec();
+  sizes.back() = plain;
+  if (query.is_meta()) return at::empty_symint(sizes, query.options());
+  const auto type = query.scalar_type(), key_type = key.scalar_type();
+  const auto numbers = [=](const Tensor& rows) {
+    // A copy, so that the bytes are aligned.
+    const auto part = [&](int64_t from, int64_t to, at::ScalarType of) {
+      return rows.slice(-1, from, to).clone(at::MemoryFormat::Contiguous).view(of).to(at::kFloat);
+    };
+    const Tensor scales = part(plain + rope_bytes, rows.size(-1), at::kFloat);
+    return at::cat(
+        {part(0, plain, key_type) * scales.repeat_interleave(tile_size, -1), part(plain, plain + rope_bytes, type)},
+        -1);
+  };
+  flash.stored = Stored{numbers, plain};
+  // Rows are gathered as bytes.
+  const Attended a = flash.run(in_compute_type(query), key.view(at::kChar), key, {}, {});
+  return a.out.reshape_symint(sizes).to(type);
 }
 
 }  // namespace torch_npu::custom

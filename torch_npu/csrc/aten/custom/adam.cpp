@@ -1,5 +1,6 @@
 // Steps of Adam and AdamW on tensors of the caller.
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <aclnnop/aclnn_apply_adam.h>
@@ -71,6 +72,31 @@ Three npu_apply_adam(const at::Scalar& beta1_power, const at::Scalar& beta2_powe
              on_device(lr, grad), on_device(beta1, grad), on_device(beta2, grad), on_device(epsilon, grad), grad,
              use_locking.value_or(false), use_nesterov.value_or(false));
   }
+  return {out[0], out[1], out[2]};
+}
+
+// Adam without a correction of its moments, in float32.
+Three npu_bert_apply_adam(const at::Scalar& lr, const at::Scalar& beta1, const at::Scalar& beta2,
+                          const at::Scalar& epsilon, const Tensor& grad, const at::Scalar& max_grad_norm,
+                          const at::Scalar& global_grad_norm, const at::Scalar& weight_decay,
+                          const std::optional<at::Scalar>& step_size, int64_t adam_mode, at::TensorList out) {
+  constexpr const char* kName = "npu_bert_apply_adam";
+  Inputs inputs(kName, "ATen", true);
+  take_state(kName, &inputs, out, grad);
+  TORCH_CHECK_NOT_IMPLEMENTED(adam_mode == 0 && !step_size.has_value(), kName, ": adam_mode is ", adam_mode,
+                              ", or step_size is given: 0 and None are taken");
+  bind_device(inputs.device());
+  const double most = max_grad_norm.toDouble(), norm = global_grad_norm.toDouble();
+  Tensor g = grad.to(at::kFloat);
+  if (most > 0 && norm > most) g = g * (most / norm);
+  const double first = beta1.toDouble(), second = beta2.toDouble();
+  const Tensor var = out[0].to(at::kFloat);
+  const Tensor m = out[1].to(at::kFloat) * first + g * (1 - first);
+  const Tensor v = out[2].to(at::kFloat) * second + g * g * (1 - second);
+  const Tensor update = m / (v.sqrt() + epsilon) + var * weight_decay;
+  out[0].copy_(var - update * lr);
+  out[1].copy_(m);
+  out[2].copy_(v);
   return {out[0], out[1], out[2]};
 }
 

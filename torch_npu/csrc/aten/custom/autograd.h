@@ -45,6 +45,20 @@ class KeptInts {
   std::optional<std::vector<int64_t>> values_;
 };
 inline KeptInts keep(at::OptionalIntArrayRef values) { return KeptInts(values); }
+class KeptSymInts {
+ public:
+  explicit KeptSymInts(at::OptionalSymIntArrayRef values) {
+    if (values.has_value()) values_ = values->vec();
+  }
+  KeptSymInts() = default;
+  operator at::OptionalSymIntArrayRef() const {
+    return values_.has_value() ? at::OptionalSymIntArrayRef(*values_) : at::OptionalSymIntArrayRef();
+  }
+
+ private:
+  std::optional<std::vector<c10::SymInt>> values_;
+};
+inline KeptSymInts keep(at::OptionalSymIntArrayRef values) { return KeptSymInts(values); }
 template <typename T>
 using Saved = decltype(keep(std::declval<std::remove_cvref_t<T>>()));
 
