@@ -1,5 +1,7 @@
 """Operators of latent attention that write caches, take types of one byte, or have no reference of their own."""
 
+from itertools import pairwise
+
 import pytest
 import torch
 
@@ -12,7 +14,7 @@ from torch_npu.accuracy import Tolerance
 OPS = torch.ops.npu
 TESTED = {
     "empty_with_swapped_memory", "npu_add_quant_gmm_", "npu_add_quant_matmul_", "npu_bert_apply_adam",
-    "npu_fusion_attention_grad_v3", "npu_fusion_attention_v3", "npu_kv_quant_sparse_flash_attention", "npu_mla_prolog",
+    "npu_fused_causal_conv1d", "npu_fusion_attention_grad_v3", "npu_fusion_attention_v3", "npu_kv_quant_sparse_flash_attention", "npu_mla_prolog",
     "npu_mla_prolog_v2", "npu_mla_prolog_v3", "npu_prefetch", "npu_quant_grouped_matmul_dequant",
     "npu_quant_matmul_dequant",
 }  # fmt: skip
@@ -35,7 +37,8 @@ def on(device, given):
 
 
 def typed(args, dtype):
-    return [t.to(dtype) if t.is_floating_point() else t for t in args]
+    floats = lambda t: isinstance(t, torch.Tensor) and t.is_floating_point()  # noqa: E731
+    return [t.to(dtype) if floats(t) else t for t in args]
 
 
 def same(got, expected, terms=200):
@@ -62,7 +65,7 @@ def test_projections_are_written_to_the_callers_caches(mode):
         args[2] = values(6, 2 * 12, low=-1.5).float()
         args[4] = values(12, 40, low=-1.1).float()
     expected = latent_cases.projected(
-        *(t.double() for t in args), cache_index=INDEX, cache_mode=mode
+        *(t.double() for t in args[:9]), *args[9:], cache_index=INDEX, cache_mode=mode
     )
     for name in ("npu_mla_prolog", "npu_mla_prolog_v2", "npu_mla_prolog_v3"):
         device = on("npu", args)
@@ -275,7 +278,8 @@ def test_hints_check_their_arguments():
 
 def call(case, name, **changed):
     args = on("npu", typed(case.args, torch.float32))
-    return lambda: getattr(OPS, name)(*args, **on("npu", {**case.kwargs, **changed}))
+    kwargs = dict(zip(case.kwargs, typed(case.kwargs.values(), torch.float32), strict=True))
+    return lambda: getattr(OPS, name)(*args, **on("npu", {**kwargs, **changed}))
 
 
 V3 = "npu_mla_prolog_v3_functional"
@@ -325,3 +329,68 @@ GROUPS = scaled_cases.SCALED["npu_add_quant_gmm"]
 def test_errors_name_the_cause(function, error, says):
     with pytest.raises(error, match=says):
         function()
+
+
+def windows(x, weight, states, starts, lines, taken, done, bias, adds, resets):
+    """Rows [T, dim] by the definition: each sequence behind what its line keeps."""
+    states, out, taps, kept = states.clone(), torch.zeros_like(x), len(weight), states.shape[1]
+    for b, (begin, end) in enumerate(pairwise(starts)):
+        line = lines[b]
+        if line < 0:
+            continue
+        offset = 0 if done[b] == 0 else (kept - taps + 1 if taken is None else taken[b] - 1)
+        before = (
+            torch.zeros(taps - 1, x.shape[1]) if done[b] == 0 else states[line, : offset + taps - 1]
+        )
+        padded = torch.cat((before.to(x), x[begin:end]))
+        count = min(kept, len(padded))
+        states[line, kept - count :] = padded[len(padded) - count :]
+        for t in range(end - begin):
+            y = (padded[offset + t : offset + t + taps] * weight).sum(0) + bias
+            if resets and t < taps - 1 - done[b]:
+                y = torch.zeros_like(y)
+            out[begin + t] = y + x[begin + t] * adds
+    return out, states
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("resets", [False, True])
+def test_convolutions_keep_rows_of_sequences(dtype, resets):
+    x, weight, bias = values(9, 4).to(dtype), values(3, 4, low=-1).to(dtype), values(4).to(dtype)
+    states = values(5, 3, 4, low=-3).to(dtype)
+    starts, lines, taken, done = [0, 3, 3, 7, 9], [4, 0, 2, -1], [2, 1, 1, 1], [5, 2, 0, 3]
+    number = lambda v: torch.tensor(v, dtype=torch.int32).npu()  # noqa: E731
+    device = states.npu()
+    version = device._version
+    got = torch_npu.npu_fused_causal_conv1d(
+        x.npu(), weight.npu(), device, query_start_loc=number(starts), cache_indices=number(lines), bias=bias.npu(),
+        num_accepted_tokens=number(taken), num_computed_tokens=number(done), residual_connection=1,
+        conv_mode="pangu" if resets else "default",
+    )  # fmt: skip
+    wide = (t.double() for t in (x, weight, states))
+    expected, kept = windows(*wide, starts, lines, taken, done, bias.double(), True, resets)
+    near(got, expected, 4)
+    near(device, kept)
+    assert device._version > version
+    batch = torch_npu.npu_fused_causal_conv1d(
+        x[:6].reshape(2, 3, 4).npu(), weight.npu(), states.npu()
+    )
+    expected, _ = windows(
+        x[:6].double(),
+        weight.double(),
+        states.double(),
+        [0, 3, 6],
+        [0, 1],
+        None,
+        [1, 1],
+        0,
+        False,
+        False,
+    )
+    near(batch, expected.reshape(2, 3, 4), 4)
+    with pytest.raises(RuntimeError, match="cache_indices has 5 for 5 lines"):
+        torch_npu.npu_fused_causal_conv1d(
+            x.npu(), weight.npu(), device, query_start_loc=number([0, 9]), cache_indices=number([5])
+        )
+    with pytest.raises(NotImplementedError, match="activation is 'silu'"):
+        torch_npu.npu_fused_causal_conv1d(x[None].npu(), weight.npu(), device, activation="silu")

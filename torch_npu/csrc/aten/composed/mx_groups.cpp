@@ -34,8 +34,10 @@ std::tuple<Tensor, Tensor> npu_grouped_dynamic_mx_quant(const Tensor& x, const T
                                                         int64_t blocksize, std::optional<int64_t> scale_alg,
                                                         std::optional<double> dst_type_max) {
   constexpr const char* kName = "npu_grouped_dynamic_mx_quant";
+  Operands(kName)
+      .take("x", x, dtypes({at::kHalf, at::kBFloat16, at::kFloat}))
+      .take("group_index", group_index, kIndexes);
   mx::check_scaling(kName, x, round_mode, blocksize, scale_alg.value_or(0), dst_type_max.value_or(0), 0);
-  Operands(kName).take("x", x).take("group_index", group_index, kIndexes);
   TORCH_CHECK(x.dim() == 2 && group_index.dim() == 1 && blocksize == kBlock, "npu::", kName, ": x is of size ",
               x.sym_sizes(), ", group_index of size ", group_index.sym_sizes(), ", blocksize ", blocksize,
               ": [M, N], [groups] and 32 are taken");
