@@ -106,6 +106,7 @@ def test_third_party_libraries_are_outside_the_cann_folder():
         "libc_sec.so",
         "libdcmi.so",
         "libfmk_onnx_parser.so",
+        "libge_compiler.so",
         "libge_runner.so",
         "libgraph.so",
         "libhccl.so",

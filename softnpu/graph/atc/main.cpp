@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "graph/model/compile.h"
 #include "graph/model/describe.h"
+#include "graph/model/read_options.h"
 #include "graph/model/single_operators.h"
 
 using softnpu::Status;
@@ -32,137 +33,9 @@ struct Arguments {
   std::string om;        // a model that is shown
   std::string json;      // a file for it
   std::string report;    // a file for a check
-  std::string note;      // what an option does not change
 };
 
 Status wrong(std::string sentence) { return {ACL_ERROR_INVALID_PARAM, std::move(sentence)}; }
-
-std::vector<std::string> parts_of(const std::string& words, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream in(words);
-  for (std::string part; std::getline(in, part, separator);) {
-    if (!part.empty()) parts.push_back(part);
-  }
-  return parts;
-}
-
-// "name:1,3,224,224;other:1,8". Names may have colons.
-Status read_sizes(const std::string& value, CompileOptions* out) {
-  for (const std::string& one : parts_of(value, ';')) {
-    const size_t colon = one.rfind(':');
-    if (colon == std::string::npos || colon == 0) return wrong(text("--input_shape: \"", one, "\" is not name:sizes"));
-    std::vector<int64_t> sizes;
-    for (const std::string& size : parts_of(one.substr(colon + 1), ',')) {
-      if (size == "-1") {
-        sizes.push_back(-1);
-        continue;
-      }
-      if (size.size() > 18 || size.find_first_not_of("0123456789") != std::string::npos) {
-        return wrong(text("--input_shape: \"", size, "\" of ", one, " is no size"));
-      }
-      sizes.push_back(std::stoll(size));
-    }
-    out->input_sizes[one.substr(0, colon)] = std::move(sizes);
-  }
-  return Status::ok();
-}
-
-bool read_number(const std::string& words, int64_t* out) {
-  if (words.empty() || words.size() > 18 || words.find_first_not_of("0123456789") != std::string::npos) return false;
-  *out = std::stoll(words);
-  return true;
-}
-
-// "name:[1~10,3,200~300,-1];other:[1,8]": sizes in a range are open. A run may give any size: the model is planned for
-// each. Names may have colons.
-Status read_ranges(const std::string& value, CompileOptions* out) {
-  for (const std::string& one : parts_of(value, ';')) {
-    const size_t colon = one.rfind(":[");
-    if (colon == std::string::npos || colon == 0 || !one.ends_with("]")) {
-      return wrong(text("--input_shape_range: \"", one, "\" is not name:[sizes]"));
-    }
-    std::vector<int64_t> sizes;
-    for (const std::string& size : parts_of(one.substr(colon + 2, one.size() - colon - 3), ',')) {
-      const size_t tilde = size.find('~');
-      int64_t low = 0;
-      int64_t high = 0;
-      if (size == "-1") {
-        sizes.push_back(-1);
-        continue;
-      }
-      const std::string last = tilde == std::string::npos ? size : size.substr(tilde + 1);
-      const bool is_open = last == "-1";
-      if (!read_number(size.substr(0, tilde), &low) || (!is_open && !read_number(last, &high)) ||
-          (!is_open && high < low)) {
-        return wrong(text("--input_shape_range: \"", size, "\" of ", one, " is no size and no range low~high"));
-      }
-      sizes.push_back(!is_open && low == high ? low : -1);
-    }
-    out->input_sizes[one.substr(0, colon)] = std::move(sizes);
-  }
-  return Status::ok();
-}
-
-// "1,2,8" of batches; "224,224;448,448" of images; "1,128;2,64" of all open sizes.
-Status read_list(ListKind kind, const std::string& value, CompileOptions* out) {
-  if (out->list_kind != ListKind::kNone) return wrong("one list of sizes can be given");
-  out->list_kind = kind;
-  for (const std::string& entry : parts_of(value, kind == ListKind::kBatch ? ',' : ';')) {
-    std::vector<int64_t>& sizes = out->list.emplace_back();
-    for (const std::string& size : parts_of(entry, ',')) {
-      if (size.size() > 18 || size.find_first_not_of("0123456789") != std::string::npos) {
-        return wrong(text("\"", size, "\" is no size"));
-      }
-      sizes.push_back(std::stoll(size));
-    }
-    if (kind == ListKind::kImage && sizes.size() != 2) return wrong("--dynamic_image_size: pairs of height and width");
-    if (sizes.size() != out->list[0].size()) return wrong("the entries of a list of sizes differ in length");
-  }
-  return out->list.empty() ? wrong("a list of sizes is empty") : Status::ok();
-}
-
-// "FP16", or "node:0:FP16;other:0:FP32" for single outputs.
-Status read_output_type(const std::string& value, CompileOptions* out) {
-  static const std::map<std::string_view, aclDataType> kTypes = {
-      {"FP32", ACL_FLOAT}, {"FP16", ACL_FLOAT16}, {"UINT8", ACL_UINT8}, {"INT8", ACL_INT8}};
-  for (const std::string& one : parts_of(value, ';')) {
-    const size_t colon = one.rfind(':');
-    const auto found = kTypes.find(std::string_view(one).substr(colon == std::string::npos ? 0 : colon + 1));
-    if (found == kTypes.end()) {
-      return wrong(
-          text("--output_type=", value, ": FP32, FP16, UINT8 or INT8, for all outputs or as node:index:type;.."));
-    }
-    if (colon == std::string::npos) {
-      out->output_dtype = found->second;
-    } else {
-      out->output_dtypes[one.substr(0, colon)] = found->second;
-    }
-  }
-  return Status::ok();
-}
-
-Status read_precision(const std::string& value, Arguments* out) {
-  static const std::map<std::string_view, bool> kKeepsPrecision = {{"force_fp32", true},
-                                                                   {"must_keep_origin_dtype", true},
-                                                                   {"origin", true},
-                                                                   {"allow_fp32_to_fp16", false},
-                                                                   {"allow_mix_precision", false},
-                                                                   {"force_fp16", false},
-                                                                   {"fp16", false},
-                                                                   {"mixed_float16", false},
-                                                                   {"cube_fp16in_fp32out", false},
-                                                                   {"allow_mix_precision_fp16", false},
-                                                                   {"allow_mix_precision_bf16", false}};
-  const auto found = kKeepsPrecision.find(value);
-  if (found == kKeepsPrecision.end()) return wrong(text("there is no precision mode ", value));
-  if (!found->second) {
-    out->compile.allows_hf32 = true;
-    out->note = text("precision mode ", value,
-                     ": every value keeps its type; convolutions and products of float32 may have the precision of "
-                     "HF32, which is more exact than float16");
-  }
-  return Status::ok();
-}
 
 // A file that gets the graph before the first pass and after each; "-": the standard output.
 Status read_dump(const std::string& path, Arguments* out) {
@@ -182,9 +55,7 @@ Status read_dump(const std::string& path, Arguments* out) {
 
 using Read = std::function<Status(const std::string& value, Arguments* out)>;
 
-Status nothing(const std::string& /*value*/, Arguments* /*out*/) { return Status::ok(); }
-
-// Options by their names. Those that only choose kernels or files of an NPU's compiler change nothing here.
+// The options beside those of a compilation, by their names.
 const std::map<std::string_view, Read>& options() {
   static const std::map<std::string_view, Read> table = {
       {"model",
@@ -207,14 +78,6 @@ const std::map<std::string_view, Read>& options() {
          out->mode = value;
          return Status::ok();
        }},
-      {"soc_version", nothing},
-      {"input_shape", [](const std::string& value, Arguments* out) { return read_sizes(value, &out->compile); }},
-      {"input_shape_range", [](const std::string& value, Arguments* out) { return read_ranges(value, &out->compile); }},
-      {"insert_op_conf",
-       [](const std::string& value, Arguments* out) {
-         out->compile.aipp = value;
-         return Status::ok();
-       }},
       {"singleop",
        [](const std::string& value, Arguments* out) {
          out->singleop = value;
@@ -235,17 +98,6 @@ const std::map<std::string_view, Read>& options() {
          out->report = value;
          return Status::ok();
        }},
-      {"dynamic_batch_size",
-       [](const std::string& value, Arguments* out) { return read_list(ListKind::kBatch, value, &out->compile); }},
-      {"dynamic_image_size",
-       [](const std::string& value, Arguments* out) { return read_list(ListKind::kImage, value, &out->compile); }},
-      {"dynamic_dims",
-       [](const std::string& value, Arguments* out) { return read_list(ListKind::kDims, value, &out->compile); }},
-      {"input_format",
-       [](const std::string& value, Arguments*) {
-         if (value == "NCHW" || value == "ND" || value == "NCDHW") return Status::ok();
-         return wrong(text("--input_format=", value, ": models of ONNX have NCHW, NCDHW or ND"));
-       }},
       {"log",
        [](const std::string& value, Arguments*) {
          for (const char* level : {"debug", "info", "warning", "error", "null"}) {
@@ -253,44 +105,22 @@ const std::map<std::string_view, Read>& options() {
          }
          return wrong(text("there is no log level ", value));
        }},
-      {"passes_off",
-       [](const std::string& value, Arguments* out) {
-         out->compile.passes_off = parts_of(value, ',');
-         return Status::ok();
-       }},
       {"dump", [](const std::string& value, Arguments* out) { return read_dump(value, out); }},
-      {"out_nodes",
-       [](const std::string& value, Arguments* out) {
-         out->compile.outputs = parts_of(value, ';');
-         return Status::ok();
-       }},
-      {"output_type", [](const std::string& value, Arguments* out) { return read_output_type(value, &out->compile); }},
-      {"precision_mode", read_precision},
-      {"precision_mode_v2", read_precision},
-      {"op_select_implmode", nothing},
-      {"optypelist_for_implmode", nothing},
-      {"enable_small_channel", nothing},
-      {"buffer_optimize", nothing},
-      {"fusion_switch_file", nothing},
-      {"auto_tune_mode", nothing},
-      {"op_debug_level", nothing},
-      {"debug_dir", nothing},
-      {"core_type", nothing},
-      {"deterministic", nothing},
-      {"op_compiler_cache_mode", nothing},
-      {"op_compiler_cache_dir", nothing},
-      {"disable_reuse_memory", nothing},
   };
   return table;
 }
 
 std::string known_options() {
+  std::vector<std::string> names = softnpu::graph::compile_options();
+  for (const auto& [name, read] : options()) names.emplace_back(name);
+  std::ranges::sort(names);
   std::string list;
-  for (const auto& [name, read] : options()) list += text(list.empty() ? "--" : ", --", name);
+  for (const std::string& name : names) list += text(list.empty() ? "--" : ", --", name);
   return list;
 }
 
 Status read_arguments(int count, char** words, Arguments* out) {
+  const std::vector<std::string> of_compilation = softnpu::graph::compile_options();
   for (int i = 1; i < count; ++i) {
     const std::string_view word = words[i];
     if (!word.starts_with("--")) return wrong(text("\"", word, "\" is no option: they are --name=value"));
@@ -304,10 +134,13 @@ Status read_arguments(int count, char** words, Arguments* out) {
       return wrong(text(word, " has no value"));
     }
     const std::string_view name = word.substr(2, equals == std::string_view::npos ? equals : equals - 2);
-    const auto found = options().find(name);
-    if (found == options().end())
+    if (const auto found = options().find(name); found != options().end()) {
+      SOFTNPU_RETURN_IF_ERROR(found->second(value, out));
+    } else if (std::ranges::binary_search(of_compilation, name)) {
+      SOFTNPU_RETURN_IF_ERROR(softnpu::graph::read_option(std::string(name), value, &out->compile));
+    } else {
       return wrong(text("the option --", name, " is not implemented; there are ", known_options()));
-    SOFTNPU_RETURN_IF_ERROR(found->second(value, out));
+    }
   }
   return Status::ok();
 }
@@ -393,7 +226,7 @@ Status compile(const Arguments& given) {
   if (!arguments.compile.output.ends_with(".om")) arguments.compile.output += ".om";
   CompileReport report;
   SOFTNPU_RETURN_IF_ERROR(softnpu::graph::compile_model(arguments.compile, &report));
-  if (!arguments.note.empty()) std::cout << arguments.note << "\n";
+  if (!arguments.compile.note.empty()) std::cout << arguments.compile.note << "\n";
   std::cout << arguments.compile.output << ": " << report.operators << " operators from " << report.nodes << " nodes, "
             << report.weight_bytes << " bytes of weights, " << report.work_bytes << " of work memory\n";
   return Status::ok();

@@ -44,6 +44,11 @@ Status find_output(const onnx::Model& model, const char* option, const std::stri
 // A device for the time of a compilation.
 class Device {
  public:
+  // Keeps the current device.
+  Status open_if_none() {
+    aclrtContext context = nullptr;
+    return aclrtGetCurrentContext(&context) == ACL_SUCCESS ? Status::ok() : open();
+  }
   Status open() {
     const aclError code = aclInit(nullptr);
     if (code != ACL_ERROR_REPEAT_INITIALIZE) SOFTNPU_RETURN_IF_ERROR(status_of(code));
@@ -98,6 +103,54 @@ Status try_source(const onnx::Model& model, const Source& source, const PassOpti
   return Status::ok();
 }
 
+Status import_options(const onnx::Model& model, const CompileOptions& options, ImportOptions* out) {
+  out->input_sizes = options.input_sizes;
+  out->output_dtype = options.output_dtype;
+  out->allows_hf32 = options.allows_hf32;
+  for (const std::string& wanted : options.outputs) {
+    SOFTNPU_RETURN_IF_ERROR(find_output(model, "--out_nodes", wanted, &out->outputs.emplace_back()));
+  }
+  for (const auto& [wanted, dtype] : options.output_dtypes) {
+    std::string name;
+    SOFTNPU_RETURN_IF_ERROR(find_output(model, "--output_type", wanted, &name));
+    out->output_dtypes[name] = dtype;
+  }
+  if (options.aipp.empty()) return Status::ok();
+  std::ifstream file(options.aipp);
+  if (!file.is_open()) return {ACL_ERROR_INVALID_FILE, text("--insert_op_conf: ", options.aipp, " cannot be read")};
+  const std::string words(std::istreambuf_iterator<char>(file), {});
+  return read_aipp(words, &out->aipps);
+}
+
+// Needs a current device. `whole` and `external` are what the model was read from.
+Status compile(const onnx::Model& model, const Bytes& whole, onnx::ExternalData external, const CompileOptions& options,
+               CompileReport* report, std::string* om) {
+  SOFTNPU_RETURN_IF_ERROR(check_names(options.passes_off));
+  ImportOptions import;
+  SOFTNPU_RETURN_IF_ERROR(import_options(model, options, &import));
+  const auto has_open = [](const auto& one) { return std::ranges::find(one.second, -1) != one.second.end(); };
+  PassOptions passes{options.passes_off, {}};
+  if (options.dump) {
+    passes.dump = [&](std::string_view pass, const Graph& graph) { options.dump(pass, print(graph)); };
+  }
+  CompiledModel compiled;
+  Status status;
+  if (std::ranges::any_of(options.input_sizes, has_open)) {
+    if (!import.aipps.empty()) return {ACL_ERROR_INVALID_PARAM, "--insert_op_conf needs fixed sizes of all inputs"};
+    compiled.source =
+        Source{whole, std::move(external), std::move(import), options.passes_off, options.list_kind, options.list};
+    status = try_source(model, *compiled.source, passes, report);
+  } else {
+    status = options.list.empty()
+                 ? try_graph(model, import, passes, &compiled.graph, report)
+                 : Status(ACL_ERROR_INVALID_PARAM, "a list of sizes needs open sizes: -1 in --input_shape");
+  }
+  if (!status.is_ok()) return {status.code(), text(options.model, ": ", status.message())};
+  report->nodes = model.graph.nodes.size();
+  *om = write_om(compiled);
+  return Status::ok();
+}
+
 Status write_file(const std::string& path, const std::string& bytes) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -119,52 +172,32 @@ Status compile_bytes(const void* bytes, size_t size, std::string* out) {
   return Status::ok();
 }
 
+Status check_model_bytes(std::string_view onnx) {
+  onnx::Model model;
+  SOFTNPU_RETURN_IF_ERROR(onnx::read_model(onnx, nullptr, {}, &model));
+  return check_operators(model);
+}
+
+Status compile_model_bytes(std::string_view onnx, const CompileOptions& options, CompileReport* report,
+                           std::string* om) {
+  const Bytes whole = copy_bytes(onnx.data(), onnx.size());
+  onnx::Model model;
+  SOFTNPU_RETURN_IF_ERROR(onnx::read_model({whole.data, whole.size}, whole.owner, {}, &model));
+  Device device;
+  SOFTNPU_RETURN_IF_ERROR(device.open_if_none());
+  return compile(model, whole, {}, options, report, om);
+}
+
 Status compile_model(const CompileOptions& options, CompileReport* report) {
-  SOFTNPU_RETURN_IF_ERROR(check_names(options.passes_off));
   onnx::Model model;
   Bytes whole;
   onnx::ExternalData external;
   SOFTNPU_RETURN_IF_ERROR(onnx::read_model_file(options.model, &model, &whole, &external));
-  ImportOptions import;
-  import.input_sizes = options.input_sizes;
-  import.output_dtype = options.output_dtype;
-  import.allows_hf32 = options.allows_hf32;
-  for (const std::string& wanted : options.outputs) {
-    SOFTNPU_RETURN_IF_ERROR(find_output(model, "--out_nodes", wanted, &import.outputs.emplace_back()));
-  }
-  for (const auto& [wanted, dtype] : options.output_dtypes) {
-    std::string name;
-    SOFTNPU_RETURN_IF_ERROR(find_output(model, "--output_type", wanted, &name));
-    import.output_dtypes[name] = dtype;
-  }
-  if (!options.aipp.empty()) {
-    std::ifstream file(options.aipp);
-    if (!file.is_open()) return {ACL_ERROR_INVALID_FILE, text("--insert_op_conf: ", options.aipp, " cannot be read")};
-    const std::string words(std::istreambuf_iterator<char>(file), {});
-    SOFTNPU_RETURN_IF_ERROR(read_aipp(words, &import.aipps));
-  }
   Device device;
   SOFTNPU_RETURN_IF_ERROR(device.open());
-  const auto has_open = [](const auto& one) { return std::ranges::find(one.second, -1) != one.second.end(); };
-  PassOptions passes{options.passes_off, {}};
-  if (options.dump) {
-    passes.dump = [&](std::string_view pass, const Graph& graph) { options.dump(pass, print(graph)); };
-  }
-  CompiledModel compiled;
-  Status status;
-  if (std::ranges::any_of(options.input_sizes, has_open)) {
-    if (!import.aipps.empty()) return {ACL_ERROR_INVALID_PARAM, "--insert_op_conf needs fixed sizes of all inputs"};
-    compiled.source =
-        Source{whole, std::move(external), std::move(import), options.passes_off, options.list_kind, options.list};
-    status = try_source(model, *compiled.source, passes, report);
-  } else {
-    status = options.list.empty()
-                 ? try_graph(model, import, passes, &compiled.graph, report)
-                 : Status(ACL_ERROR_INVALID_PARAM, "a list of sizes needs open sizes: -1 in --input_shape");
-  }
-  if (!status.is_ok()) return {status.code(), text(options.model, ": ", status.message())};
-  report->nodes = model.graph.nodes.size();
-  return write_file(options.output, write_om(compiled));
+  std::string om;
+  SOFTNPU_RETURN_IF_ERROR(compile(model, whole, std::move(external), options, report, &om));
+  return write_file(options.output, om);
 }
 
 }  // namespace softnpu::graph
