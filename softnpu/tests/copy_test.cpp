@@ -45,6 +45,20 @@ TEST_F(CopyTest, KindsAreChecked) {
   EXPECT_EQ(aclrtMemcpy(device, 16, host.data(), 16, ACL_MEMCPY_DEFAULT), ACL_SUCCESS);
 }
 
+TEST_F(CopyTest, NoBytesAtANullAddressFitEveryKind) {
+  std::array<char, 16> host{};
+  void* device = nullptr;
+  ASSERT_EQ(aclrtMalloc(&device, 16, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  for (const aclrtMemcpyKind kind : {ACL_MEMCPY_HOST_TO_HOST, ACL_MEMCPY_HOST_TO_DEVICE, ACL_MEMCPY_DEVICE_TO_HOST,
+                                     ACL_MEMCPY_DEVICE_TO_DEVICE, ACL_MEMCPY_DEFAULT}) {
+    EXPECT_EQ(aclrtMemcpy(nullptr, 0, nullptr, 0, kind), ACL_SUCCESS);
+    EXPECT_EQ(aclrtMemcpyAsync(nullptr, 0, nullptr, 0, kind, nullptr), ACL_SUCCESS);
+  }
+  EXPECT_EQ(aclrtMemcpy(nullptr, 0, host.data(), 0, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
+  EXPECT_EQ(aclrtMemcpy(nullptr, 0, device, 0, ACL_MEMCPY_HOST_TO_DEVICE), ACL_ERROR_RT_PARAM_INVALID);
+  EXPECT_EQ(aclrtMemcpy(nullptr, 0, nullptr, 0, static_cast<aclrtMemcpyKind>(99)), ACL_ERROR_RT_PARAM_INVALID);
+}
+
 TEST_F(CopyTest, PinnedMemoryIsAsynchronousAndOrdered) {
   constexpr size_t kBytes = size_t{4} << 20;
   void* pinned = nullptr;

@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from dev import api, bench, cross, fuzz, gen, quick, test
 from dev.abi import abi
 from dev.build import build
+from dev.clients import CLIENTS, clients
 from dev.command_line import Parser, Verb, suggestion
 from dev.docs import docs
 from dev.environment import environment
@@ -97,6 +98,19 @@ def _oracle(options: argparse.Namespace) -> None:
     oracle([*expression, *(["-x"] if options.x else [])])
 
 
+def _clients_arguments(parser: Parser) -> None:
+    parser.add_argument(
+        "clients", nargs="*", metavar="CLIENT", choices=[[], *CLIENTS], help=" or ".join(CLIENTS)
+    )
+    _oracle_arguments(parser)
+
+
+def _clients(options: argparse.Namespace) -> None:
+    ensure()
+    expression = ["-k", options.k] if options.k else []
+    clients(options.clients, [*expression, *(["-x"] if options.x else [])])
+
+
 def _wheel(_: argparse.Namespace) -> None:
     ensure()
     wheel()
@@ -181,6 +195,12 @@ VERBS = {
         _oracle,
         "the official torch_npu wheel on softnpu, in .venv-oracle",
         _oracle_arguments,
+        needs_build=True,
+    ),
+    "clients": Verb(
+        _clients,
+        "other projects' official wheels for CANN on softnpu, each in an environment of its own",
+        _clients_arguments,
         needs_build=True,
     ),
     "wheel": Verb(_wheel, "a self-contained wheel in dist/", needs_build=True),

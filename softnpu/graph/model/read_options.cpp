@@ -1,7 +1,7 @@
 #include "graph/model/read_options.h"
 
+#include <algorithm>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <sstream>
 #include <utility>
@@ -22,13 +22,13 @@ std::vector<std::string> parts_of(const std::string& words, char separator) {
   return parts;
 }
 
-// "name:1,3,224,224;other:1,8". Names may have colons.
+// "name:1,3,224,224;other:1,8;scalar". Names may have colons.
 Status read_sizes(const std::string& value, CompileOptions* out) {
   for (const std::string& one : parts_of(value, ';')) {
-    const size_t colon = one.rfind(':');
-    if (colon == std::string::npos || colon == 0) return wrong(text("--input_shape: \"", one, "\" is not name:sizes"));
+    const size_t colon = std::min(one.rfind(':'), one.size());
+    if (colon == 0) return wrong(text("--input_shape: \"", one, "\" is not name:sizes"));
     std::vector<int64_t> sizes;
-    for (const std::string& size : parts_of(one.substr(colon + 1), ',')) {
+    for (const std::string& size : parts_of(one.substr(std::min(colon + 1, one.size())), ',')) {
       if (size == "-1") {
         sizes.push_back(-1);
         continue;

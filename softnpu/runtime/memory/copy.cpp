@@ -14,6 +14,15 @@ namespace {
 // A copy of this size takes a few microseconds: less than waking the executor.
 constexpr size_t kSmallBytes = size_t{32} << 10;
 
+bool is_from_device(aclrtMemcpyKind kind) {
+  return kind != ACL_MEMCPY_HOST_TO_HOST && kind != ACL_MEMCPY_HOST_TO_DEVICE &&
+         kind != ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE;
+}
+
+bool is_to_device(aclrtMemcpyKind kind) {
+  return kind != ACL_MEMCPY_HOST_TO_HOST && kind != ACL_MEMCPY_DEVICE_TO_HOST;
+}
+
 Status check_kind(aclrtMemcpyKind kind, bool from_device, bool to_device) {
   bool fits = true;
   switch (kind) {
@@ -44,7 +53,9 @@ Status check(const Process& process, const CopyRequest& request, Location* dst, 
   }
   SOFTNPU_RETURN_IF_ERROR(resolve(process, "the destination", request.dst, request.count, dst));
   SOFTNPU_RETURN_IF_ERROR(resolve(process, "the source", request.src, request.count, src));
-  return check_kind(request.kind, src->on_device, dst->on_device);
+  // Tensors without elements have null addresses, which are on either side.
+  return check_kind(request.kind, request.src == nullptr ? is_from_device(request.kind) : src->on_device,
+                    request.dst == nullptr ? is_to_device(request.kind) : dst->on_device);
 }
 
 // Source and destination may overlap.
