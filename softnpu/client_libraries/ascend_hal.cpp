@@ -5,6 +5,7 @@
 #include "acl/acl_rt.h"
 
 #include "base/border.h"
+#include "base/unsupported.h"
 
 using softnpu::api;
 using softnpu::require;
@@ -53,4 +54,14 @@ int32_t halGetDeviceInfo(uint32_t device, int32_t module, int32_t info, int64_t*
     *value = 0;
     return Status::ok();
   });
+}
+
+// No source states the arguments of these two, so no header declares them.
+extern "C" {
+ACL_FUNC_VISIBILITY int32_t halHostRegister() {
+  return softnpu::unsupported(__func__, "the driver shares no host memory with devices: call aclrtHostRegister");
+}
+ACL_FUNC_VISIBILITY int32_t halHostUnregister() {
+  return softnpu::unsupported(__func__, "the driver shares no host memory with devices: call aclrtHostUnregister");
+}
 }

@@ -3,6 +3,8 @@
 // one shared pointer.
 
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "acl/acl_base.h"
 
@@ -14,6 +16,7 @@ class Graph {
  public:
   Graph() = default;
   ACL_FUNC_VISIBILITY explicit Graph(const char* name);
+  ACL_FUNC_VISIBILITY explicit Graph(const std::string& name);  // of both ABIs
 
   // Null if nothing was parsed into the graph.
   const std::shared_ptr<const GraphContent>& content() const { return content_; }

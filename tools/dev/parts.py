@@ -20,6 +20,8 @@ from dev.wheel import wheel
 PACKAGING = "tests/packaging"
 # Runs in a separate environment, as ./dev oracle does.
 ORACLE = "tests/oracle"
+# The same, as ./dev clients does.
+CLIENTS = "tests/clients"
 
 # Cases with the same result in every configuration, or that start programs with their own configuration.
 ONCE = (
@@ -103,7 +105,7 @@ def _lint(rotation: Rotation) -> None:
 
 def suite(*left_out: str) -> list[str]:
     """The device's tests in this environment as pytest arguments, without the paths ``left_out``."""
-    ignored = (PACKAGING, ORACLE, *NO_DEVICE, *left_out)
+    ignored = (PACKAGING, ORACLE, CLIENTS, *NO_DEVICE, *left_out)
     return ["tests", *(option for path in ignored for option in ("--ignore", path))]
 
 

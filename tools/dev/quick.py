@@ -8,7 +8,7 @@ from dev.command_line import Parser
 from dev.files import changed, changed_since
 from dev.impact import impact, split
 from dev.lint import lint_files
-from dev.parts import ORACLE, PACKAGING
+from dev.parts import CLIENTS, ORACLE, PACKAGING
 from dev.paths import ROOT
 from dev.planted import planted
 from dev.pytests import FUNCTIONS, gtest, pytest, without_device
@@ -56,7 +56,7 @@ def quick(options: argparse.Namespace) -> None:
     build()
     if found.functions:
         gtest({}, FUNCTIONS)
-    left_out = (PACKAGING, ORACLE)
+    left_out = (PACKAGING, ORACLE, CLIENTS)
     tests = sorted({*SMOKE, *(t for t in with_device if not t.startswith(left_out))})
     cases = ["tests/opinfo", "tests/modules", "tests/aclnn"]
     pytest({}, [*tests, *cases, "--shard", f"1/{SMOKE_SHARE}", *_whole(tests, found.operators)])
