@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 
+#include "base/no_destroy.h"
 #include "ge/graph.h"
 
 namespace ge {
@@ -56,8 +57,8 @@ class StatusFactory {
 };
 
 StatusFactory* StatusFactory::Instance() {
-  static StatusFactory instance;
-  return &instance;
+  static softnpu::NoDestroy<StatusFactory> instance;  // programs use it until they end
+  return &instance.get();
 }
 
 // Objects whose constructors fail: there is nothing to destroy.
@@ -72,5 +73,12 @@ class Session {
   ACL_FUNC_VISIBILITY ~Session();
 };
 Session::~Session() = default;
+
+// The engine is loaded when it is needed: there is nothing to do.
+ACL_FUNC_VISIBILITY uint32_t GEInitialize(const std::map<std::string, std::string>& options);
+ACL_FUNC_VISIBILITY uint32_t GEFinalize();
+
+uint32_t GEInitialize(const std::map<std::string, std::string>& /*options*/) { return 0; }
+uint32_t GEFinalize() { return 0; }
 
 }  // namespace ge

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dev.build import build, site_packages
-from dev.paths import PACKAGE_ROOT, ROOT
-from dev.run import run
+from dev.paths import PYTHON, ROOT
+from dev.run import output, run
 from dev.side_venv import make_side_venv
 
 TESTS = ROOT / "tests" / "clients"
-LIBRARIES = PACKAGE_ROOT / "torch_npu" / "lib"
 
 
 @dataclass(frozen=True)
@@ -42,6 +41,7 @@ CLIENTS = {
         Client(
             "onnxruntime-cann", ("onnxruntime-cann==1.24.4", "numpy==1.26.4"), "onnxruntime_cann"
         ),
+        Client("mindspore", ("mindspore==2.10.0", "numpy==1.26.4"), "mindspore", {"GLOG_v": "3"}),
     )
 }
 
@@ -49,25 +49,17 @@ CLIENTS = {
 def run_tests(client: Client, arguments: Sequence[str]) -> None:
     """Makes the environment if it is missing and runs the tests; ``arguments`` are passed to pytest."""
     make_side_venv(client.venv, list(client.packages), [site_packages()])
-    # -P, no configuration and a separate folder: Python must not find the checkout's torch_npu.
-    pytest = ["-P", "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", "-c", os.devnull]
+    # As a user's shell does. -P, no configuration and a separate folder: Python must not find the checkout's torch_npu.
+    toolkit = output([PYTHON, "-m", "torch_npu", "paths", "--cann-dir"]).strip()
+    in_toolkit = ["bash", "-c", 'source "$0/set_env.sh" && exec "$@"', toolkit]
     tests = TESTS / client.folder
+    pytest = ["-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull]
+    folders = ["--rootdir", tests, "--confcutdir", tests, tests]
     run(
-        [
-            client.venv / "bin" / "python",
-            *pytest,
-            "--noconftest",
-            "--rootdir",
-            tests,
-            tests,
-            *arguments,
-        ],
+        [*in_toolkit, client.venv / "bin" / "python", *pytest, *folders, *arguments],
         cwd=client.venv,
-        env={
-            "LD_LIBRARY_PATH": os.pathsep.join(str(p) for p in (LIBRARIES / "cann", LIBRARIES)),
-            "ASCEND_SLOG_PRINT_TO_STDOUT": "1",
-            **client.env,
-        },
+        # softnpu's log is on the standard output, where tests read it.
+        env={"ASCEND_SLOG_PRINT_TO_STDOUT": "1", **client.env},
     )
 
 

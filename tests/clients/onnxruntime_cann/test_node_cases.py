@@ -26,10 +26,11 @@ REFUSED = {
 
 
 @pytest.fixture(scope="module")
-def table():
+def table(pytestconfig):
     """Outcomes by mode; printed as counts at the end."""
     found: dict[str, dict[str, Outcome]] = {mode: {} for mode in MODES}
     yield found
+    pytestconfig.pluginmanager.getplugin("capturemanager").suspend_global_capture()
     for mode, outcomes in found.items():
         counts = Counter(outcome.kind for outcome in outcomes.values())
         print(
