@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 
-from torch_npu._core import environment
+from torch_npu._core import environment, shared_objects
 from torch_npu.version import TORCH_VERSION, native_folder
 
 # The library that every CANN has, and the operator library, which an installation may lack.
@@ -23,6 +23,19 @@ _COLLECTIVES = "libhccl.so"
 # Preloaded because the linker would search LD_LIBRARY_PATH before softnpu's folder.
 _SIBLINGS = ("../libsoftnpu_workers.so", "libnnopbase.so", "../libhwy.so.1", "../libdnnl.so.3")
 _PLUGIN = "../libtorch_npu.so"
+# Of the embedded CANN each of these is there, or the installation is incomplete.
+_EMBEDDED = (
+    _RUNTIME,
+    _OPERATORS,
+    _COLLECTIVES,
+    "libnnopbase.so",
+    "../libsoftnpu_workers.so",
+    _PLUGIN,
+)
+_AGAIN = (
+    "run 'pip install --force-reinstall --no-deps' with the wheel or the sources that it is of, "
+    "in a checkout ./dev build"
+)
 
 
 class LoadError(ImportError):
@@ -37,22 +50,48 @@ def package_dir() -> Path:
     """
     folder = native_folder()
     if folder is None or not (folder / "_C.so").exists():
-        raise LoadError("the native part of torch_npu is missing: in a checkout, run ./dev build")
+        raise LoadError(f"the native part of torch_npu is missing: {_AGAIN}")
     return folder
 
 
 def check_single_installation() -> None:
-    """Checks that the official wheel, which has the same import name, is not installed.
+    """Checks that neither the official wheel, which has the same import name, nor a second version is installed.
 
     Raises:
-        LoadError: an official torch-npu distribution is on the path as well.
+        LoadError: an official torch-npu distribution is on the path as well, or one folder has two versions.
     """
+    versions: dict[str, str] = {}
     for distribution in metadata.distributions(name="torch-npu"):
+        folder = str(distribution.locate_file(""))
         if "+softnpu" not in distribution.version:
             raise LoadError(
                 f"the official torch_npu {distribution.version} is installed beside this one "
-                f"({distribution.locate_file('')}): run 'pip uninstall torch-npu' and install the one you want"
+                f"({folder}): run 'pip uninstall torch-npu' and install the one you want"
             )
+        # Of other folders the first one on the path is imported; files of two versions in one folder are mixed.
+        if (other := versions.setdefault(folder, distribution.version)) != distribution.version:
+            raise LoadError(
+                f"{folder} has two versions of torch_npu, {other} and {distribution.version}: run 'pip uninstall "
+                "torch-npu' until it finds none, and install the one you want"
+            )
+
+
+def check_complete(package: Path) -> None:
+    """Checks that the native libraries of ``package`` are there and whole, as after an installation that ended.
+
+    Raises:
+        LoadError: one is missing, or shorter than it says it is.
+    """
+    cann = package / "lib" / "cann"
+    for name in _EMBEDDED:
+        path = cann / name
+        if not path.exists():
+            raise LoadError(
+                f"{path.name} is missing in {path.parent.resolve()}, torch_npu is not installed completely: {_AGAIN}"
+            )
+    for path in (*cann.glob("*.so"), *cann.parent.glob("*.so*"), package / "_C.so"):
+        if not shared_objects.is_whole(path):
+            raise LoadError(f"{path} is cut off, torch_npu is not installed completely: {_AGAIN}")
 
 
 def check_torch() -> None:
@@ -125,6 +164,7 @@ def load(path: list[str]) -> ModuleType:
     if system is not None and choice != "softnpu":
         _preload(system, (_RUNTIME, _OPERATORS, _COLLECTIVES))
     else:
+        check_complete(package)
         _preload(
             package / "lib" / "cann", (_RUNTIME, *_SIBLINGS, _OPERATORS, _COLLECTIVES, _PLUGIN)
         )

@@ -190,6 +190,47 @@ def test_a_missing_library(python):
         hidden.rename(library)
 
 
+@pytest.mark.parametrize("cut", [None, 100_000, 0], ids=["missing", "cut-off", "empty"])
+@pytest.mark.parametrize("name", ["_C.so", "lib/libtorch_npu.so", "lib/cann/libopapi.so"])
+def test_half_an_installation(python, name, cut):
+    package = Path(sh(python, "import torch_npu; print(torch_npu.__path__[0])").strip())
+    library = package / name
+    hidden = library.rename(library.with_suffix(".hidden"))
+    try:
+        if cut is not None:
+            library.write_bytes(hidden.read_bytes()[:cut])
+        out = sh(
+            python, "import torch; print(torch.npu.is_available(), torch.npu.unavailable_reason())"
+        )
+        assert re.match(
+            r"False .*( is missing in | is cut off, |part of torch_npu is missing: )", out
+        )
+        assert out.count("\n") == 1
+        assert "run 'pip install --force-reinstall" in out
+    finally:
+        library.unlink(missing_ok=True)
+        hidden.rename(library)
+
+
+def test_two_versions_at_once(python):
+    package = Path(sh(python, "import torch_npu; print(torch_npu.__path__[0])").strip())
+    second = package.with_name("torch_npu-2.14.1+softnpu.dist-info")
+    second.mkdir()
+    (second / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: torch-npu\nVersion: 2.14.1+softnpu\n"
+    )
+    try:
+        out = sh(
+            python, "import torch; print(torch.npu.is_available(), torch.npu.unavailable_reason())"
+        )
+        assert out.startswith(f"False {package.parent} has two versions of torch_npu, ")
+        assert "2.13.0+softnpu" in out
+        assert "2.14.1+softnpu: run 'pip uninstall" in out
+    finally:
+        (second / "METADATA").unlink()
+        second.rmdir()
+
+
 def copied(example, folder):
     """A copy of an example outside of the checkout."""
     return Path(shutil.copytree(ROOT / "examples" / example, folder / example))
