@@ -14,6 +14,8 @@ from dev.clients import CLIENTS, clients
 from dev.command_line import Parser, Verb, suggestion
 from dev.docs import docs
 from dev.environment import environment
+from dev.install_trial import arguments as install_trial_arguments
+from dev.install_trial import install_trial
 from dev.lint import fmt, lint
 from dev.lock import locked
 from dev.notebooks import notebooks
@@ -204,13 +206,18 @@ VERBS = {
         needs_build=True,
     ),
     "wheel": Verb(_wheel, "a self-contained wheel in dist/", needs_build=True),
+    "install-trial": Verb(
+        install_trial,
+        "installs the committed sources with pip in a new Debian 12 or 13, step by step (as root)",
+        install_trial_arguments,
+    ),
     "doctor": Verb(_doctor, "what is bound, and what is missing"),
 }
 
 
 def usage() -> str:
     """The verbs, one per line."""
-    lines = [f"  {name:12} {verb.help}" for name, verb in VERBS.items()]
+    lines = [f"  {name:13} {verb.help}" for name, verb in VERBS.items()]
     return "\n".join(
         ("usage: ./dev VERB [arguments]   (./dev VERB --help: the arguments)", "", *lines)
     )
