@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import sysconfig
 import venv
 from pathlib import Path
@@ -66,6 +67,35 @@ def test_the_commands_run(folder, commands):
         assert one.returncode == 0, f"{one.args}: {one.stdout}{one.stderr}"
     if commands is not container_commands:
         assert "2 passed" in message[-1].stdout
+
+
+# The schemas that check-jsonschema brings, of GitHub's workflows and of GitLab's.
+SCHEMAS = {"github.yml": "github-workflows", "gitlab.yml": "gitlab-ci"}
+
+
+def checked(path, schema):
+    transform = ["--data-transform", "gitlab-ci"] if schema == "gitlab-ci" else []
+    command = ["check-jsonschema", "--builtin-schema", f"vendor.{schema}", *transform, path]
+    return subprocess.run(
+        [Path(sys.executable).with_name(command[0]), *command[1:]], capture_output=True, text=True
+    )
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_workflow_is_what_its_service_takes(name):
+    done = checked(CI / name, SCHEMAS[name])
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [("github.yml", "runs-on:", "run-on:"), ("gitlab.yml", "  script:", "  scripts:")],
+)
+def test_a_misspelled_workflow_is_refused(tmp_path, name, right, wrong):
+    text = (CI / name).read_text()
+    assert text.count(right) == 1
+    (tmp_path / name).write_text(text.replace(right, wrong))
+    assert checked(tmp_path / name, SCHEMAS[name]).returncode == 1
 
 
 def test_the_development_container_names_what_the_checkout_has():

@@ -70,11 +70,11 @@ def test_the_mirror_is_that_of_apt(sources, found):
 
 
 def test_folders_of_packages_are_those_that_exist(tmp_path):
-    wheels, index = tmp_path / "wheels", tmp_path / "simple"
+    wheels, index = tmp_path / "wheels", tmp_path / "index" / "simple"
     wheels.mkdir()
-    index.mkdir()
+    index.mkdir(parents=True)
     text = f"find-links = {wheels} /no/such/folder\nindex-url = https://a.example{index}\nextra-index-url = file://{index}"
-    assert local_folders(text) == [index, wheels]
+    assert local_folders(text) == [index.parent, wheels]
     assert local_folders(f"index-url = https://a.example{index}") == []
 
 

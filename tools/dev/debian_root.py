@@ -34,10 +34,13 @@ def _apt_sources() -> str:
 
 
 def local_folders(configuration: str) -> list[Path]:
-    """The folders of packages on this machine that a configuration of pip names, as links or indexes."""
+    """The folders on this machine that a configuration of pip names as links or indexes.
+
+    Of an index, a folder ``simple``, it is the one above, since its pages refer to files beside it.
+    """
     names = re.findall(r"(?:file://|(?<![\w/.:]))(/[\w./+-]+)", configuration)
-    folders = (Path(name) for name in names)
-    return sorted({path.resolve() for path in folders if path.is_dir() and path != Path("/")})
+    folders = [path.resolve() for path in map(Path, names) if path.is_dir() and path != Path("/")]
+    return sorted({path.parent if path.name == "simple" else path for path in folders})
 
 
 def _pip_environment() -> dict[str, str]:

@@ -22,6 +22,7 @@ NEEDED = 12 * GB
 TESTS = ("tests/capability", "tests/models", "tests/compile", "tests/distributed")
 # Packages of .venv that tests use and whose versions do not depend on torch.
 _NOT_NEEDED = (
+    "check-jsonschema",
     "clang-format",
     "import-linter",
     "mypy",
