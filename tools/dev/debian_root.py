@@ -71,8 +71,8 @@ class Root:
         """The command that runs ``script`` by the root's shell; what is mounted is seen by it alone, and ends with it."""
         root = shlex.quote(str(self.folder))
         lines = [f"mount --rbind /{name} {root}/{name}" for name in ("proc", "sys", "dev")]
-        for place, source in self.mounts.items():
-            target = shlex.quote(f"{self.folder}{place}")
+        for seen_at, source in self.mounts.items():
+            target = shlex.quote(f"{self.folder}{seen_at}")
             lines += [
                 f"mkdir -p {target}",
                 f"mount --bind {shlex.quote(str(source))} {target}",
@@ -148,8 +148,8 @@ def make_root(system: str, folder: Path, mounts: Mapping[str, Path]) -> Root:
         if file.exists():
             (folder / copy).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, folder / copy)
-    places = {str(path): path for path in local_folders(_pip_configuration())}
-    root = Root(folder, {**places, **mounts})
+    packages = {str(path): path for path in local_folders(_pip_configuration())}
+    root = Root(folder, {**packages, **mounts})
     trust(root)
     return root
 
