@@ -1,5 +1,5 @@
-// What programs tell ge:: when their libraries are loaded. This file is compiled for the ABI of std::string before C++11,
-// which the programs have.
+// What programs tell ge:: when their libraries are loaded. This file is compiled for the ABI of std::string before
+// C++11, which the programs have.
 //
 // Programs register how to create operators and to infer their shapes. ge:: creates no operators here, so nothing is
 // kept, and OperatorFactory says that no operator exists.

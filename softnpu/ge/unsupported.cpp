@@ -1,6 +1,6 @@
 // Functions of ge:: that programs are linked with and that are not implemented: graphs that are built operator by
-// operator, and sessions that run them. Only their names are known here. A call throws an exception that says so: what a
-// function returns and whether it could report an error is the caller's knowledge.
+// operator, and sessions that run them. Only their names are known here. A call throws an exception that says so: what
+// a function returns and whether it could report an error is the caller's knowledge.
 
 #include <cxxabi.h>
 

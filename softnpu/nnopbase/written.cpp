@@ -8,7 +8,8 @@
 namespace softnpu {
 
 void add_written(const aclTensor* out, Plan* plan) {
-  if (out == nullptr || out->data == nullptr || std::ranges::find(plan->unchanged, out) != plan->unchanged.end()) return;
+  if (out == nullptr || out->data == nullptr || std::ranges::find(plan->unchanged, out) != plan->unchanged.end())
+    return;
   softnpuRange bytes = device_bytes(*out);
   if (is_blocked_format(out->format)) {
     bytes = {out->data, aclDataTypeSize(out->dtype)};

@@ -104,7 +104,10 @@ LACKING = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["hccl", "hcomm", "acl_tdt_channel", "fmk_onnx_parser", "ge_compiler", "graph", *LACKING])
+@pytest.mark.parametrize(
+    "name",
+    ["hccl", "hcomm", "acl_tdt_channel", "fmk_onnx_parser", "ge_compiler", "graph", *LACKING],
+)
 def test_libraries_that_programs_are_linked_with_load(name):
     assert fresh.output(LOOK_UP, str(FOLDER / f"lib{name}.so")) == ""
 

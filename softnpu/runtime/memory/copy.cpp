@@ -19,9 +19,7 @@ bool is_from_device(aclrtMemcpyKind kind) {
          kind != ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE;
 }
 
-bool is_to_device(aclrtMemcpyKind kind) {
-  return kind != ACL_MEMCPY_HOST_TO_HOST && kind != ACL_MEMCPY_DEVICE_TO_HOST;
-}
+bool is_to_device(aclrtMemcpyKind kind) { return kind != ACL_MEMCPY_HOST_TO_HOST && kind != ACL_MEMCPY_DEVICE_TO_HOST; }
 
 Status check_kind(aclrtMemcpyKind kind, bool from_device, bool to_device) {
   bool fits = true;
