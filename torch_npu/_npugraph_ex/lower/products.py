@@ -75,8 +75,8 @@ def attention(
         k, v = (b.slice(x, 2, 0, 1) for x in (k, v))
     if bias is not None:
         if bias.dtype == torch.bool:
-            shown, hidden = (tensor(b, value, q.dtype) for value in (0.0, -math.inf))
-            bias = b.emit("Select", bias, shown, hidden)
+            added = (tensor(b, value, q.dtype) for value in (0.0, -math.inf))
+            bias = b.emit("Select", bias, *added)
         known(bias.dtype == q.dtype, f"a bias of {bias.dtype}")
         bias = b.view(bias, [1] * (4 - bias.rank) + list(bias.shape))
     scale = 1 / math.sqrt(q.shape[3]) if scale is None else scale

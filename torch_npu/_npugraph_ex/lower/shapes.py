@@ -229,9 +229,14 @@ def _diagonal(b: GraphBuilder, x: Ref, offset: int = 0, dim1: int = 0, dim2: int
     return b.emit("GatherV2", flat, b.constant(at), b.host([flat.rank - 1]))
 
 
-def _empty(b: GraphBuilder, size: Sequence[int], *_: object, **options: object) -> Ref:
-    number = torch.zeros([], dtype=options.get("dtype") or torch.get_default_dtype())
-    return b.broadcast(b.constant(number), size)
+def _empty(
+    b: GraphBuilder,
+    size: Sequence[int],
+    *_: object,
+    dtype: torch.dtype | None = None,
+    **__: object,
+) -> Ref:
+    return b.broadcast(b.constant(torch.zeros([], dtype=dtype)), size)
 
 
 def _scalar_tensor(
