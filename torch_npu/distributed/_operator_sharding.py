@@ -31,15 +31,20 @@ def _gradient(placement: Placement) -> Placement:
     return Partial() if placement == Replicate() else placement
 
 
+def _halved(schema: OpSchema, x: int) -> int:
+    """The dimension of argument ``x`` that the argument behind it names, the last one without."""
+    dim = schema.args_schema[x + 1] if len(schema.args_schema) > x + 1 else -1
+    assert isinstance(dim, int)
+    return dim % _rank(schema.args_schema[x])
+
+
 def _swiglu(schema: OpSchema) -> list[Row]:
-    x, dim = schema.args_schema[0], schema.args_schema[1] if len(schema.args_schema) > 1 else -1
-    halved = int(dim) % _rank(x)
+    x, halved = schema.args_schema[0], _halved(schema, 0)
     return [([Shard(d)], [Shard(d)]) for d in range(_rank(x)) if d != halved]
 
 
 def _swiglu_backward(schema: OpSchema) -> list[Row]:
-    x, dim = schema.args_schema[1], schema.args_schema[2] if len(schema.args_schema) > 2 else -1
-    halved = int(dim) % _rank(x)
+    x, halved = schema.args_schema[1], _halved(schema, 1)
     return [([Shard(d)], [Shard(d)] * 2) for d in range(_rank(x)) if d != halved]
 
 
@@ -118,7 +123,8 @@ def _attention(schema: OpSchema) -> list[Row]:
     inputs = None if batch is None else _attention_inputs(given, batch)
     if inputs is None or batch is None:
         return []
-    results = [Shard(batch), Shard(0), Shard(0), Replicate(), None, None, None]
+    results: list[Placement | None] = [Shard(batch), Shard(0), Shard(0), Replicate()]
+    results += [None] * 3  # integers
     return [(results, [placement for _, placement in inputs])]
 
 
