@@ -76,8 +76,8 @@ rtError_t rtKernelLaunch(const void*, uint32_t, void*, uint32_t, rtSmDesc_t*, rt
 }
 // No source states the arguments of these two, so no header declares them.
 extern "C" {
-ACL_FUNC_VISIBILITY rtError_t rtDevBinaryUnRegister() { return unsupported_rt(__func__, kBinary); }
-ACL_FUNC_VISIBILITY rtError_t rtLaunch() { return unsupported_rt(__func__, kBinary); }
+ACL_FUNC_VISIBILITY aclError rtDevBinaryUnRegister() { return unsupported(__func__, kBinary); }
+ACL_FUNC_VISIBILITY aclError rtLaunch() { return unsupported(__func__, kBinary); }
 }
 rtError_t rtGetC2cCtrlAddr(uint64_t*, uint32_t*) {
   return unsupported_rt(__func__, "the cores of a software NPU have no memory to signal each other: use events");
