@@ -116,7 +116,7 @@ def int8(*size, seed=0):
 
 def inputs(*shape, pages=(3, 4), full=False, partial=False):
     """What all versions take, with caches of `pages` [pages, tokens, 1, channels]."""
-    made = [
+    created = [
         int8(*shape, HIDDEN) if full else values(*shape, HIDDEN),
         int8(HIDDEN, RANK, seed=1) if full else values(HIDDEN, RANK, low=-1),
         int8(RANK, HEADS * (PLAIN + ROPE), seed=2) if full or partial else values(RANK, HEADS * (PLAIN + ROPE), low=-1.5),
@@ -126,7 +126,7 @@ def inputs(*shape, pages=(3, 4), full=False, partial=False):
     ]  # fmt: skip
     kv, kr = torch.zeros(*pages, 1, LATENT), torch.zeros(*pages, 1, ROPE)
     return (
-        *made,
+        *created,
         kv.to(torch.int8) if full else kv.double(),
         kr.double(),
     )

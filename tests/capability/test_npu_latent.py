@@ -56,8 +56,8 @@ INDEX = torch.tensor([[7, 0, 2], [1, 11, 5]])
 
 @pytest.mark.parametrize("mode", ["PA_BSND", "PA_NZ"])
 def test_projections_are_written_to_the_callers_caches(mode):
-    wide = [*PLAIN[:9], torch.zeros(3, 4, 1, 32).double(), torch.zeros(3, 4, 1, 4).double()]
-    args = typed(wide, torch.float32)
+    widened = [*PLAIN[:9], torch.zeros(3, 4, 1, 32).double(), torch.zeros(3, 4, 1, 4).double()]
+    args = typed(widened, torch.float32)
     if mode == "PA_NZ":  # a block of 32 bytes is 8 numbers: the rotated part needs as many
         args[10] = args[10].repeat(1, 1, 1, 2)
         rope = torch.cat((args[7], args[7]), -1), torch.cat((args[8], args[8]), -1)
@@ -84,8 +84,10 @@ def test_projections_are_written_to_the_callers_caches(mode):
 def test_int8_projections():
     kwargs = {k: v for k, v in latent_cases.FULL.items() if not k.endswith("mode")}
     args = typed(latent_cases.inputs(5, full=True), torch.float32)
-    wide = [t.double() if t.is_floating_point() else t for t in args]
-    expected = latent_cases.projected(*wide, cache_index=latent_cases.TOKENS, **latent_cases.FULL)
+    widened = [t.double() if t.is_floating_point() else t for t in args]
+    expected = latent_cases.projected(
+        *widened, cache_index=latent_cases.TOKENS, **latent_cases.FULL
+    )
     device = on("npu", args)
     got = OPS.npu_mla_prolog_v2(
         *device[:9], latent_cases.TOKENS.npu(), *device[9:], **on("npu", kwargs)
@@ -115,9 +117,9 @@ def test_keys_of_one_byte(dtype, key_type, layout):
     pages = {}
     if layout == "PA_BSND":
         pages = {"block_table": sparse_cases.TABLE, "actual_seq_lengths_kv": sparse_cases.COUNTS}
-    wide = numbers.float().double() * scales.double().repeat_interleave(tile, -1)
-    whole = torch.cat((wide, ropes.double()), -1)
-    expected = sparse_cases.flash(query.double(), whole, wide, index, 0.3, **pages)[0]
+    widened = numbers.float().double() * scales.double().repeat_interleave(tile, -1)
+    whole = torch.cat((widened, ropes.double()), -1)
+    expected = sparse_cases.flash(query.double(), whole, widened, index, 0.3, **pages)[0]
     given = on("npu", pages)
     got = OPS.npu_kv_quant_sparse_flash_attention(
         query.npu(), key.npu(), key.npu(), index.npu(), 0.3, 2, 2, layout_kv=layout, attention_mode=2, tile_size=tile,
@@ -367,8 +369,8 @@ def test_convolutions_keep_rows_of_sequences(dtype, resets):
         num_accepted_tokens=number(taken), num_computed_tokens=number(done), residual_connection=1,
         conv_mode="pangu" if resets else "default",
     )  # fmt: skip
-    wide = (t.double() for t in (x, weight, states))
-    expected, kept = windows(*wide, starts, lines, taken, done, bias.double(), True, resets)
+    widened = (t.double() for t in (x, weight, states))
+    expected, kept = windows(*widened, starts, lines, taken, done, bias.double(), True, resets)
     near(got, expected, 4)
     near(device, kept)
     assert device._version > version

@@ -31,7 +31,7 @@ def _gradient(placement: Placement) -> Placement:
     return Partial() if placement == Replicate() else placement
 
 
-def _halved(schema: OpSchema, x: int) -> int:
+def _half_dim(schema: OpSchema, x: int) -> int:
     """The dimension of argument ``x`` that the argument behind it names, the last one without."""
     dim = schema.args_schema[x + 1] if len(schema.args_schema) > x + 1 else -1
     assert isinstance(dim, int)
@@ -39,13 +39,13 @@ def _halved(schema: OpSchema, x: int) -> int:
 
 
 def _swiglu(schema: OpSchema) -> list[Row]:
-    x, halved = schema.args_schema[0], _halved(schema, 0)
-    return [([Shard(d)], [Shard(d)]) for d in range(_rank(x)) if d != halved]
+    x, half_dim = schema.args_schema[0], _half_dim(schema, 0)
+    return [([Shard(d)], [Shard(d)]) for d in range(_rank(x)) if d != half_dim]
 
 
 def _swiglu_backward(schema: OpSchema) -> list[Row]:
-    x, halved = schema.args_schema[1], _halved(schema, 1)
-    return [([Shard(d)], [Shard(d)] * 2) for d in range(_rank(x)) if d != halved]
+    x, half_dim = schema.args_schema[1], _half_dim(schema, 1)
+    return [([Shard(d)], [Shard(d)] * 2) for d in range(_rank(x)) if d != half_dim]
 
 
 def _rms_norm(schema: OpSchema) -> list[Row]:

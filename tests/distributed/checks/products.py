@@ -181,12 +181,12 @@ def quantized():
     powers = [(_drawn(r, 2 * ranks, 2, 2, low=120, high=130)).to(torch.uint8) for r in range(ranks)]
     others = [(_drawn(r, 2, 5, 2, low=120, high=130)).to(torch.uint8) for r in range(ranks)]
 
-    def wide(bits, dim):
+    def widened(bits, dim):
         powers_of = (2.0 ** (bits.double() - 127)).flatten(dim, dim + 1)
         return powers_of.repeat_interleave(32, dim).narrow(dim, 0, 70)
 
-    left = [r.double() * wide(p, 1) for r, p in zip(rows, powers, strict=True)]
-    right = [x.double() * wide(p.transpose(1, 2), 0) for x, p in zip(x2, others, strict=True)]
+    left = [r.double() * widened(p, 1) for r, p in zip(rows, powers, strict=True)]
+    right = [x.double() * widened(p.transpose(1, 2), 0) for x, p in zip(x2, others, strict=True)]
     kwargs = {"x1_scale": powers[rank].npu(), "x2_scale": others[rank].npu(), "y_dtype": number}
     y, gathered, _ = torch_npu.npu_all_gather_quant_mm(
         rows[rank].npu(), x2[rank].npu(), name, ranks, gather_output=False, **kwargs

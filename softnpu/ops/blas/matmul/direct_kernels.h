@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "acl/acl_base.h"
+#include "ops/core/dtype.h"
 
 namespace softnpu {
 

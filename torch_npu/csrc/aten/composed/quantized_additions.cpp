@@ -264,9 +264,9 @@ Tensor npu_quant_conv2d(const Tensor& self, const Tensor& weight, const Tensor& 
               ", scale of size ", scale.sym_sizes(), ", groups ", groups,
               ": [N, Cin, H, W], [Cout, Cin / groups, h, w] and [Cout] are taken, and a bias of [Cout]");
   const c10::SymInt terms = weight.sym_numel() / weight.sym_size(0);
-  const auto wide = self.scalar_type() == at::kChar && terms > kExact ? at::kDouble : at::kFloat;
-  Tensor y = at::conv2d(self.to(wide), weight.to(wide), {}, strides, pads, dilations, groups);
-  if (has_optional(bias)) y = y + bias->to(wide).reshape({1, -1, 1, 1});
+  const auto computed = self.scalar_type() == at::kChar && terms > kExact ? at::kDouble : at::kFloat;
+  Tensor y = at::conv2d(self.to(computed), weight.to(computed), {}, strides, pads, dilations, groups);
+  if (has_optional(bias)) y = y + bias->to(computed).reshape({1, -1, 1, 1});
   return (y.to(at::kFloat) * factors_of(scale).reshape({1, -1, 1, 1})).to(type);
 }
 

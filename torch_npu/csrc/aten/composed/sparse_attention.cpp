@@ -493,7 +493,7 @@ Tensor npu_kv_quant_sparse_flash_attention(
     int64_t /*pre_tokens*/, int64_t /*next_tokens*/, int64_t attention_mode, int64_t quant_scale_repo_mode,
     int64_t tile_size, int64_t rope_head_dim, std::optional<int64_t> key_dtype, std::optional<int64_t> value_dtype) {
   constexpr const char* kName = "npu_kv_quant_sparse_flash_attention";
-  constexpr int64_t kScaleBytes = 4, kTiles = 2, kLatent = 2, kTogether = 1;
+  constexpr int64_t kScaleBytes = 4, kTiles = 2, kLatent = 2, kWithKeys = 1;
   constexpr aclnn_check::Dtypes kStored = dtypes({at::kChar, at::kFloat8_e4m3fn});
   const OptionalTensor none;
   SparseFlash flash{{kName, query, key, layout_query, layout_kv, actual_seq_lengths_query, actual_seq_lengths_kv,
@@ -515,7 +515,7 @@ Tensor npu_kv_quant_sparse_flash_attention(
       .take("actual_seq_lengths_kv", actual_seq_lengths_kv, kIndexes);
   TORCH_CHECK_NOT_IMPLEMENTED(
       key_quant_mode == kTiles && value_quant_mode == kTiles && attention_mode == kLatent &&
-          quant_scale_repo_mode == kTogether && !has_operand(key_dequant_scale) && !has_operand(value_dequant_scale) &&
+          quant_scale_repo_mode == kWithKeys && !has_operand(key_dequant_scale) && !has_operand(value_dequant_scale) &&
           !key_dtype.has_value() && !value_dtype.has_value(),
       "npu::", kName, ": key_quant_mode is ", key_quant_mode, ", value_quant_mode ", value_quant_mode,
       ", attention_mode ", attention_mode, ", quant_scale_repo_mode ", quant_scale_repo_mode,

@@ -80,7 +80,7 @@ struct Windows {
   Tensor run() const {
     check();
     if (x.is_meta()) return at::empty_symint(x.sym_sizes(), x.options());
-    const Tensor rows = x.reshape({-1, x.size(-1)}), out = at::zeros_like(rows), wide = weight.to(at::kFloat);
+    const Tensor rows = x.reshape({-1, x.size(-1)}), out = at::zeros_like(rows), widened = weight.to(at::kFloat);
     const std::vector<Span> spans = sequences();
     const int64_t taps = weight.size(0), kept = states.size(1);
     const std::vector<int64_t> own = numbers("cache_indices", lines, spans.size(), 0);
@@ -104,7 +104,7 @@ struct Windows {
       state.slice(0, kept - count, kept).copy_(padded.slice(0, padded.size(0) - count, padded.size(0)));
       const Tensor window = padded.slice(0, offset).to(at::kFloat);
       Tensor y = at::zeros({span.count, rows.size(1)}, window.options());
-      for (int64_t k = 0; k < taps; ++k) y = y + window.slice(0, k, k + span.count) * wide.select(0, k);
+      for (int64_t k = 0; k < taps; ++k) y = y + window.slice(0, k, k + span.count) * widened.select(0, k);
       if (has(bias)) y = y + bias->to(at::kFloat);
       if (resets) y.slice(0, 0, std::clamp<int64_t>(taps - 1 - done[b], 0, span.count)).zero_();
       out.slice(0, span.begin, span.end()).copy_(adds_input ? y + sequence.to(at::kFloat) : y);
