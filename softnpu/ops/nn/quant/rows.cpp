@@ -1,12 +1,12 @@
 #include <array>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <string_view>
 
 #include "ops/core/nothing.h"
 #include "ops/nn/quant/numbers.h"
 #include "ops/nn/quant/operators.h"
+#include "ops/nn/quant/row_kernels.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
@@ -54,27 +54,6 @@ struct RowPair {
   }
 };
 
-// The minimum and the maximum.
-std::pair<float, float> range_of(const float* x, int64_t count) {
-  constexpr int64_t kLanes = 16;
-  std::array<float, kLanes> least;
-  std::array<float, kLanes> most;
-  least.fill(std::numeric_limits<float>::infinity());
-  most.fill(-std::numeric_limits<float>::infinity());
-  int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    for (size_t k = 0; k < kLanes; ++k) {
-      least[k] = std::min(least[k], x[i + static_cast<int64_t>(k)]);
-      most[k] = std::max(most[k], x[i + static_cast<int64_t>(k)]);
-    }
-  }
-  for (; i < count; ++i) {
-    least[0] = std::min(least[0], x[i]);
-    most[0] = std::max(most[0], x[i]);
-  }
-  return {*std::ranges::min_element(least), *std::ranges::max_element(most)};
-}
-
 struct DynamicTask {
   RowPair pair;
   Numbers smooth, group_index;
@@ -102,14 +81,16 @@ struct DynamicTask {
 
  private:
   void quantize(int64_t row, const float* x, float* y) const {
-    const auto [least, most] = range_of(x, pair.length);
+    const auto count = static_cast<size_t>(pair.length);
+    const auto [least, most] = kernels_.range(x, count);
     const float by = has_offset ? (most - least) / 255 : std::max(most, -least) / 127;
     const float shift = has_offset && by > 0 ? 127 - most / by : 0;
     scale.put(row, 1, &by);
     if (has_offset) offset.put(row, 1, &shift);
-    const float divisor = by > 0 ? by : 1;
-    for (int64_t i = 0; i < pair.length; ++i) y[i] = to_int8(x[i] / divisor + shift);
+    kernels_.divide(x, count, by > 0 ? by : 1, shift, y);
   }
+
+  QuantRowKernels kernels_ = quant_row_kernels();
 };
 
 Status open_scale(const aclTensor& tensor, const char* role, int64_t rows, FlatWriter<float>* out) {
@@ -189,12 +170,16 @@ struct StaticTask {
       const int64_t first = along_rows ? row % affine.length : 0;
       const float* const a = scales.data() + first;
       const float* const b = offsets.data() + first;
+      if (step == 1 && round == whole) return kernels_.scale(x, a, b, static_cast<size_t>(pair.length), y);
       for (int64_t i = 0; i < pair.length; ++i) y[i] = x[i] * a[i * step] + b[i * step];
       for (int64_t i = 0; round != whole && i < pair.length; ++i) y[i] = round(y[i]);
       for (int64_t i = 0; i < pair.length; ++i) y[i] = to_int8(y[i]);
     });
     return Status::ok();
   }
+
+ private:
+  QuantRowKernels kernels_ = quant_row_kernels();
 };
 
 // x / scale + offset: a scale for each index of one dimension.
