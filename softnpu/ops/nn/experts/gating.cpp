@@ -1,13 +1,12 @@
 // The choice of experts.
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
-#include <numeric>
 
 #include "ops/nn/experts/experts.h"
+#include "ops/nn/experts/largest.h"
 #include "ops/nn/experts/rows.h"
+#include "ops/nn/softmax/slice_kernels.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
@@ -31,7 +30,7 @@ struct GatingTask {
                    std::vector<int64_t> order(values.size());
                    for (int64_t row = from; row < to; ++row) {
                      softmax(row, &values);
-                     choose(values, &order);
+                     select_largest(values, k, &order);
                      for (int64_t j = 0; j < k; ++j) {
                        const auto at = static_cast<size_t>(row * k + j);
                        const int64_t expert = order[static_cast<size_t>(j)];
@@ -58,27 +57,10 @@ struct GatingTask {
   }
 
   void softmax(int64_t row, std::vector<float>* values) const {
-    const float* v = x.read(row, values->data());
-    if (v != values->data()) std::copy_n(v, x.length, values->data());
-    const float most = *std::ranges::max_element(*values);
-    float sum = 0;
-    for (float& value : *values) {
-      value = std::exp(value - most);
-      sum += value;
-    }
-    for (float& value : *values) value /= sum;
+    softmax_.whole(x.read(row, values->data()), values->size(), false, values->data());
   }
 
-  // The first k of `order` are the largest, of equal ones the first; NaN counts as the largest.
-  void choose(const std::vector<float>& values, std::vector<int64_t>* order) const {
-    std::iota(order->begin(), order->end(), int64_t{0});
-    const auto key = [&](int64_t i) {
-      const float value = values[static_cast<size_t>(i)];
-      return std::isnan(value) ? std::numeric_limits<float>::infinity() : value;
-    };
-    std::partial_sort(order->begin(), order->begin() + k, order->end(),
-                      [&](int64_t a, int64_t b) { return key(a) > key(b) || (key(a) == key(b) && a < b); });
-  }
+  SoftmaxLines<float> softmax_ = softmax_lines<float>();
 };
 
 }  // namespace

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "ops/nn/experts/experts.h"
+#include "ops/nn/experts/largest.h"
 #include "ops/nn/experts/rows.h"
 #include "workers/parallel.h"
 
@@ -18,19 +18,6 @@ enum : int64_t { kMaximum = 0, kTwoLargest = 1 };  // groupSelectMode
 constexpr double kFlopsPerScore = 32;
 
 int64_t slice_of(int64_t length) { return std::max<int64_t>(1, (int64_t{1} << 12) / std::max<int64_t>(1, length)); }
-
-// The first `count` of `order`, positions of `values`, are the largest; of equal ones the first. NaN is the largest.
-template <typename T>
-void select_largest(const std::vector<T>& values, int64_t count, std::vector<int64_t>* order) {
-  order->resize(values.size());
-  std::iota(order->begin(), order->end(), int64_t{0});
-  const auto key = [&](int64_t i) {
-    const T value = values[static_cast<size_t>(i)];
-    return std::isnan(value) ? std::numeric_limits<T>::infinity() : value;
-  };
-  std::partial_sort(order->begin(), order->begin() + count, order->end(),
-                    [&](int64_t a, int64_t b) { return key(a) > key(b) || (key(a) == key(b) && a < b); });
-}
 
 template <typename T>
 struct GroupedTask {
@@ -96,8 +83,9 @@ struct GroupedTask {
     }
     std::vector<int64_t> order;
     select_largest(of_group, kept_groups, &order);
-    for (auto g = order.begin() + kept_groups; g != order.end(); ++g) {
-      std::fill_n(scores->begin() + *g * size, size, -std::numeric_limits<T>::infinity());
+    for (int64_t g = 0; g < groups; ++g) {
+      if (std::ranges::find(order, g) != order.end()) continue;
+      std::fill_n(scores->begin() + g * size, size, -std::numeric_limits<T>::infinity());
     }
   }
 
