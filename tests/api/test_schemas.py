@@ -55,16 +55,16 @@ def test_the_error_names_what_computes_the_same():
     x = torch.ones(2, 2, device="npu", requires_grad=True)
     with pytest.raises(NotImplementedError, match=r"computed by: torch\.softmax"):
         torch_npu.npu_attn_softmax_(x.detach())
-    with pytest.raises(NotImplementedError, match="npu::npu_prefetch is not implemented"):
-        torch_npu.npu_prefetch(x, None, 1)
+    with pytest.raises(NotImplementedError, match="npu::npu_sub_sample is not implemented"):
+        torch_npu.npu_sub_sample(x, 1, 0.5)
     assert "torch.softmax" in torch_npu.npu_attn_softmax_.__doc__
 
 
 def test_a_library_registers_a_kernel_of_its_own():
     with torch.library._scoped_library("npu", "IMPL") as library:
         calls = []
-        library.impl("npu_prefetch", lambda *given: calls.append(given[2]), "PrivateUse1")
-        torch_npu.npu_prefetch(torch.ones(1, device="npu"), None, 5)
+        library.impl("npu_sub_sample", lambda *given: calls.append(given[1]) or given[0], "PrivateUse1")  # fmt: skip
+        torch_npu.npu_sub_sample(torch.ones(1, device="npu"), 5, 0.5)
         assert calls == [5]
 
 

@@ -237,6 +237,7 @@ def test_the_third_version_of_attention(keep_prob, layout):
     ends = {} if layout == "BNSD" else {"actual_seq_qlen": [12, 32], "actual_seq_kvlen": [12, 32]}
     tensors = {k: torch.tensor(v) for k, v in ends.items()}
     kwargs = {"scale": 0.3, "keep_prob": keep_prob}
+    torch.manual_seed(7)  # the first version draws a seed where it gets 0
     third = [t.npu().requires_grad_() for t in rows]
     got = OPS.npu_fusion_attention_v3(*third, 4, layout, **kwargs, **tensors)
     seed, offset = (int(t) for t in got[4:]) if keep_prob < 1 else (0, 0)

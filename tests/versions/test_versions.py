@@ -112,6 +112,19 @@ def convolved(dims: int) -> dict:
     }
 
 
+def added_groups() -> dict[str, torch.Tensor]:
+    """Groups of scaled values that are multiplied and added."""
+    ends = torch.tensor([64, 128])
+    (a, a_scale), (b, b_scale) = (
+        torch_npu.npu_grouped_dynamic_mx_quant(
+            torch.randn(128, columns, device="npu"), ends.int().npu(), dst_type=24
+        )
+        for columns in (3, 5)
+    )
+    given = {"input": torch.randn(2, 3, 5), "x1": a.t(), "x2": b, "x2_scale": b_scale}
+    return given | {"group_list": ends, "x1_scale": a_scale.transpose(0, 1)}
+
+
 NPU_CALLS = {
     "npu::_npu_index_add_": lambda: {
         "input": torch.randn(3, 4),
@@ -192,6 +205,35 @@ NPU_CALLS = {
         "num_seqs": 4,
         "num_queries": 3,
         "block_size": 4,
+    },
+    "npu::npu_add_quant_gmm_": added_groups,
+    "npu::npu_add_quant_matmul_": lambda: {
+        "input": torch.randn(3, 5),
+        "x1": torch.randn(3, 64).to(torch.float8_e4m3fn),
+        "x2": torch.randn(64, 5).to(torch.float8_e4m3fn),
+        "x2_scale": torch.full((1, 5, 2), 127, dtype=torch.uint8),
+        "x1_scale": torch.full((3, 1, 2), 127, dtype=torch.uint8),
+        "group_sizes": [1, 1, 32],
+        "x1_scale_dtype": torch_npu.float8_e8m0fnu,
+    },
+    "npu::npu_fused_causal_conv1d": lambda: {
+        "x": torch.randn(2, 3, 4),
+        "weight": torch.randn(3, 4),
+        "conv_states": torch.randn(5, 3, 4),
+    },
+    "npu::npu_mla_prolog_v3": lambda: {
+        "token_x": torch.randn(2, 3, 12),
+        "weight_dq": torch.randn(12, 6),
+        "weight_uq_qr": torch.randn(6, 16),
+        "weight_uk": torch.randn(2, 4, 32),
+        "weight_dkv_kr": torch.randn(12, 36),
+        "rmsnorm_gamma_cq": torch.randn(6),
+        "rmsnorm_gamma_ckv": torch.randn(32),
+        "rope_sin": torch.randn(2, 3, 4),
+        "rope_cos": torch.randn(2, 3, 4),
+        "kv_cache": torch.zeros(3, 4, 1, 32),
+        "kr_cache": torch.zeros(3, 4, 1, 4),
+        "cache_index": torch.tensor([[7, 0, 2], [1, 11, 5]]),
     },
     "npu::npu_grouped_matmul_add_": lambda: {
         "input": torch.randn(2, 3, 4),

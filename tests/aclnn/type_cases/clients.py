@@ -19,6 +19,8 @@ def _shapes() -> list[TypeCase]:
             {"axis": 2, "offsets": [1, 2]},
         ),
         TypeCase("FillD", (torch.tensor([3.0]),), lambda v: v.expand(2, 3), {"dims": [2, 3]}),
+        TypeCase("TensorMove", (x,), lambda x: x, computes=False),
+        TypeCase("Assign", (x, normal(2, 3, 4, seed=5)), lambda x, value: value, computes=False),
         TypeCase("Flatten", (x,), lambda x: x.flatten(1), {"axis": 1}),
         TypeCase("Reshape", (x, H(4, 6)), lambda x: x.reshape(4, 6)),
         TypeCase(
