@@ -1,16 +1,20 @@
 """Operators that choose or write elements by their order or by indices."""
 
 from torch_npu._npugraph_ex.builder import GraphBuilder, Ref
-from torch_npu._npugraph_ex.lower.table import Lower, Scalar, aten, known, operand, tensor
-
-
-def _dim(dim: int, x: Ref) -> int:
-    return dim % max(x.rank, 1)
+from torch_npu._npugraph_ex.lower.table import (
+    Lower,
+    Scalar,
+    aten,
+    dimension,
+    known,
+    operand,
+    tensor,
+)
 
 
 def _extreme_with_index(kind: str) -> Lower:
     def lower(b: GraphBuilder, x: Ref, dim: int, keepdim: bool = False) -> tuple[Ref, Ref]:
-        indices, values = b.emit_all(kind, x, dimension=_dim(dim, x), keep_dims=keepdim)
+        indices, values = b.emit_all(kind, x, dimension=dimension(dim, x), keep_dims=keepdim)
         return values, indices
 
     return lower
@@ -25,12 +29,14 @@ def _top_k(
     is_sorted: bool = True,
 ) -> tuple[Ref, ...]:
     return tuple(
-        b.emit_all("TopKV2", x, b.host([k]), dim=_dim(dim, x), largest=largest, sorted=is_sorted)
+        b.emit_all(
+            "TopKV2", x, b.host([k]), dim=dimension(dim, x), largest=largest, sorted=is_sorted
+        )
     )
 
 
 def _sort(b: GraphBuilder, x: Ref, dim: int = -1, descending: bool = False) -> tuple[Ref, ...]:
-    return tuple(b.emit_all("Sort", x, axis=_dim(dim, x), descending=descending))
+    return tuple(b.emit_all("Sort", x, axis=dimension(dim, x), descending=descending))
 
 
 def _stable_sort(
@@ -50,7 +56,7 @@ def _argsort(b: GraphBuilder, x: Ref, dim: int = -1, descending: bool = False) -
 
 def _running(kind: str, attribute: str) -> Lower:
     def lower(b: GraphBuilder, x: Ref, dim: int) -> tuple[Ref, ...]:
-        return tuple(b.emit_all(kind, x, **{attribute: _dim(dim, x)}))
+        return tuple(b.emit_all(kind, x, **{attribute: dimension(dim, x)}))
 
     return lower
 
@@ -71,7 +77,7 @@ def _scatter(
     known(source.rank == index.rank == x.rank, "a scatter of a number's dimensions")
     for i, size in enumerate(index.shape):
         source = b.slice(source, i, 0, size)
-    return b.emit("ScatterElements", x, index, source, axis=_dim(dim, x), reduction=reduction)
+    return b.emit("ScatterElements", x, index, source, axis=dimension(dim, x), reduction=reduction)
 
 
 def _scatter_by(
@@ -102,7 +108,7 @@ def _index_add(
     b: GraphBuilder, x: Ref, dim: int, index: Ref, source: Ref, *, alpha: Scalar = 1
 ) -> Ref:
     return b.emit(
-        "InplaceIndexAdd", x, index, source, operand(b, alpha, x.dtype), axis=_dim(dim, x)
+        "InplaceIndexAdd", x, index, source, operand(b, alpha, x.dtype), axis=dimension(dim, x)
     )
 
 

@@ -2,16 +2,17 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 
 from torch_npu._npugraph_ex.builder import GraphBuilder, Ref
-from torch_npu._npugraph_ex.lower.table import Lower, aten, known
+from torch_npu._npugraph_ex.lower.table import Lower, aten, dimension, known
 
 
 def _axes(x: Ref, dims: int | Sequence[int] | None) -> list[int]:
     given = [dims] if isinstance(dims, int) else list(dims or range(x.rank))
-    return [dim % max(x.rank, 1) for dim in given] if x.rank else []
+    return [dimension(dim, x) for dim in given] if x.rank else []
 
 
 def reduced(
@@ -25,6 +26,11 @@ def reduced(
     """A reduction over ``dims``, all without any."""
     x = x if dtype is None else b.cast(x, dtype)
     return b.emit(kind, x, b.host(_axes(x, dims)), keep_dims=keepdim)
+
+
+def _summed(x: Ref, dtype: torch.dtype | None) -> torch.dtype:
+    """The type of sums and products: the given one, that of floating-point numbers, or int64."""
+    return dtype or (x.dtype if x.dtype.is_floating_point else torch.int64)
 
 
 def _mean(
@@ -46,8 +52,7 @@ def _sum(
     *,
     dtype: torch.dtype | None = None,
 ) -> Ref:
-    integral = None if x.dtype.is_floating_point else torch.int64
-    return reduced("ReduceSum", b, x, dims, keepdim, dtype or integral)
+    return reduced("ReduceSum", b, x, dims, keepdim, _summed(x, dtype))
 
 
 def _extreme(kind: str) -> Lower:
@@ -59,29 +64,10 @@ def _index_of(kind: str) -> Lower:
         if dim is None:
             known(not keepdim, "the index in all elements with kept dimensions")
             x, dim = b.view(x, [-1]), 0
-        axis = b.host(dim % max(x.rank, 1))
+        axis = b.host(dimension(dim, x))
         return b.emit(kind, x, axis, keep_dims=keepdim, dtype=9)  # int64
 
     return lower
-
-
-def _variance(
-    b: GraphBuilder,
-    x: Ref,
-    dims: Sequence[int] | None = None,
-    *,
-    correction: float | None = None,
-    keepdim: bool = False,
-) -> Ref:
-    axes = _axes(x, dims)
-    count = 1
-    for axis in axes:
-        count *= x.shape[axis]
-    free = count - (1 if correction is None else correction)
-    known(free > 0, "a variance of too few elements")
-    centered = b.emit("Sub", x, reduced("ReduceMean", b, x, axes, True))
-    sums = reduced("ReduceSum", b, b.emit("Square", centered), axes, keepdim)
-    return b.emit("Mul", sums, b.number(1 / free, x.dtype))
 
 
 def _variance_and_mean(
@@ -89,11 +75,22 @@ def _variance_and_mean(
     x: Ref,
     dims: Sequence[int] | None = None,
     *,
+    correction: float | None = None,
     keepdim: bool = False,
-    **options: float | None,
 ) -> tuple[Ref, Ref]:
-    variance = _variance(b, x, dims, keepdim=keepdim, **options)
-    return variance, reduced("ReduceMean", b, x, dims, keepdim)
+    axes = _axes(x, dims)
+    count = 1
+    for axis in axes:
+        count *= x.shape[axis]
+    free = count - (1 if correction is None else correction)
+    known(free > 0, "a variance of too few elements")
+    mean = reduced("ReduceMean", b, x, axes, True)
+    sums = reduced("ReduceSum", b, b.emit("Square", b.emit("Sub", x, mean)), axes, keepdim)
+    return b.emit("Mul", sums, b.number(1 / free, x.dtype)), b.view(mean, sums.shape)
+
+
+def _variance(b: GraphBuilder, x: Ref, *dims: Any, **options: Any) -> Ref:  # noqa: ANN401
+    return _variance_and_mean(b, x, *dims, **options)[0]
 
 
 def _norm(
@@ -123,22 +120,22 @@ def _softmax(kind: str) -> Lower:
     return lower
 
 
-def _cumsum(b: GraphBuilder, x: Ref, dim: int, *, dtype: torch.dtype | None = None) -> Ref:
-    integral = None if x.dtype.is_floating_point else torch.int64
-    x = b.cast(x, dtype or integral or x.dtype)
-    return b.emit("Cumsum", x, b.host(dim % max(x.rank, 1)))
+def _scan(kind: str) -> Lower:
+    def lower(b: GraphBuilder, x: Ref, dim: int, *, dtype: torch.dtype | None = None) -> Ref:
+        return b.emit(kind, b.cast(x, _summed(x, dtype)), b.host(dimension(dim, x)))
+
+    return lower
 
 
-def _cumprod(b: GraphBuilder, x: Ref, dim: int, *, dtype: torch.dtype | None = None) -> Ref:
-    integral = None if x.dtype.is_floating_point else torch.int64
-    x = b.cast(x, dtype or integral or x.dtype)
-    return b.emit("Cumprod", x, b.host(dim % max(x.rank, 1)))
-
-
-def _product(b: GraphBuilder, x: Ref, *given: int | bool, dtype: torch.dtype | None = None) -> Ref:
-    integral = None if x.dtype.is_floating_point else torch.int64
-    dims, keepdim = (*given, False)[:2] if given else (None, False)
-    return reduced("ReduceProd", b, x, dims, bool(keepdim), dtype or integral)
+def _product(
+    b: GraphBuilder,
+    x: Ref,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: torch.dtype | None = None,
+) -> Ref:
+    return reduced("ReduceProd", b, x, dim, keepdim, _summed(x, dtype))
 
 
 def _truth(kind: str) -> Lower:
@@ -171,8 +168,8 @@ REDUCTIONS: dict[object, Lower] = {
     aten.min.default: _extreme("ReduceMin"),
     aten.prod.default: _product,
     aten.prod.dim_int: _product,
-    aten.cumsum.default: _cumsum,
-    aten.cumprod.default: _cumprod,
+    aten.cumsum.default: _scan("Cumsum"),
+    aten.cumprod.default: _scan("Cumprod"),
     aten._softmax.default: _softmax("SoftmaxV2"),
     aten._log_softmax.default: _softmax("LogSoftmaxV2"),
 }

@@ -6,11 +6,7 @@ import torch
 from torch import Tensor
 
 from torch_npu._npugraph_ex.builder import GraphBuilder, Ref
-from torch_npu._npugraph_ex.lower.table import Lower, Scalar, aten, known, operand
-
-
-def _dim(dim: int, x: Ref) -> int:
-    return dim % max(x.rank, 1)
+from torch_npu._npugraph_ex.lower.table import Lower, Scalar, aten, dimension, known, operand
 
 
 def _bounds(x: Ref, dim: int, start: int | None, end: int | None) -> tuple[int, int]:
@@ -44,7 +40,7 @@ def _unsqueeze(b: GraphBuilder, x: Ref, dim: int) -> Ref:
 
 def _squeeze(b: GraphBuilder, x: Ref, dims: int | Sequence[int] | None = None) -> Ref:
     given = range(x.rank) if dims is None else [dims] if isinstance(dims, int) else dims
-    chosen = {_dim(dim, x) for dim in given}
+    chosen = {dimension(dim, x) for dim in given}
     return b.view(x, [n for i, n in enumerate(x.shape) if n != 1 or i not in chosen])
 
 
@@ -56,7 +52,7 @@ def _slice(
     end: int | None = None,
     step: int = 1,
 ) -> Ref:
-    dim = _dim(dim, x)
+    dim = dimension(dim, x)
     first, last = _bounds(x, dim, start, end)
     if step == 1:
         return b.slice(x, dim, first, last)
@@ -65,7 +61,7 @@ def _slice(
 
 
 def _select(b: GraphBuilder, x: Ref, dim: int, index: int) -> Ref:
-    dim = _dim(dim, x)
+    dim = dimension(dim, x)
     index = index % x.shape[dim]
     sizes = list(x.shape)
     del sizes[dim]
@@ -77,7 +73,7 @@ def _cat(b: GraphBuilder, xs: Sequence[Ref], dim: int = 0) -> Ref:
     dtype = xs[0].dtype
     for x in xs:
         dtype = torch.promote_types(dtype, x.dtype)
-    return b.concatenate([b.cast(x, dtype) for x in xs], _dim(dim, xs[0]))
+    return b.concatenate([b.cast(x, dtype) for x in xs], dimension(dim, xs[0]))
 
 
 def _stack(b: GraphBuilder, xs: Sequence[Ref], dim: int = 0) -> Ref:
@@ -85,7 +81,7 @@ def _stack(b: GraphBuilder, xs: Sequence[Ref], dim: int = 0) -> Ref:
 
 
 def _split_sizes(b: GraphBuilder, x: Ref, sizes: Sequence[int], dim: int = 0) -> tuple[Ref, ...]:
-    dim, parts, first = _dim(dim, x), [], 0
+    dim, parts, first = dimension(dim, x), [], 0
     for size in sizes:
         parts.append(b.slice(x, dim, first, first + size))
         first += size
@@ -93,13 +89,13 @@ def _split_sizes(b: GraphBuilder, x: Ref, sizes: Sequence[int], dim: int = 0) ->
 
 
 def _split(b: GraphBuilder, x: Ref, size: int, dim: int = 0) -> tuple[Ref, ...]:
-    whole = x.shape[_dim(dim, x)]
+    whole = x.shape[dimension(dim, x)]
     sizes = [min(size, whole - first) for first in range(0, whole, size)] or [0]
     return _split_sizes(b, x, sizes, dim)
 
 
 def _unbind(b: GraphBuilder, x: Ref, dim: int = 0) -> tuple[Ref, ...]:
-    return tuple(_select(b, x, dim, i) for i in range(x.shape[_dim(dim, x)]))
+    return tuple(_select(b, x, dim, i) for i in range(x.shape[dimension(dim, x)]))
 
 
 def _repeat(b: GraphBuilder, x: Ref, repeats: Sequence[int]) -> Ref:
@@ -128,14 +124,14 @@ def _slice_scatter(
     step: int = 1,
 ) -> Ref:
     known(step == 1, "a scatter by steps")
-    dim = _dim(dim, x)
+    dim = dimension(dim, x)
     first, last = _bounds(x, dim, start, end)
     parts = (b.slice(x, dim, 0, first), source, b.slice(x, dim, last, x.shape[dim]))
     return b.concatenate(parts, dim)
 
 
 def _select_scatter(b: GraphBuilder, x: Ref, source: Ref, dim: int, index: int) -> Ref:
-    dim = _dim(dim, x)
+    dim = dimension(dim, x)
     index = index % x.shape[dim]
     return _slice_scatter(b, x, _unsqueeze(b, source, dim), dim, index, index + 1)
 
@@ -166,7 +162,7 @@ def _index(b: GraphBuilder, x: Ref, indices: Sequence[Ref | None]) -> Ref:
 
 
 def _index_select(b: GraphBuilder, x: Ref, dim: int, index: Ref) -> Ref:
-    return b.emit("GatherV2", x, index, b.host([_dim(dim, x)]))
+    return b.emit("GatherV2", x, index, b.host([dimension(dim, x)]))
 
 
 def _embedding(
@@ -176,11 +172,11 @@ def _embedding(
 
 
 def _gather(b: GraphBuilder, x: Ref, dim: int, index: Ref, *, sparse_grad: bool = False) -> Ref:
-    return b.emit("GatherElements", x, index, dim=_dim(dim, x))
+    return b.emit("GatherElements", x, index, dim=dimension(dim, x))
 
 
 def _flip(b: GraphBuilder, x: Ref, dims: Sequence[int]) -> Ref:
-    return b.emit("ReverseV2", x, b.host([_dim(dim, x) for dim in dims]))
+    return b.emit("ReverseV2", x, b.host([dimension(dim, x) for dim in dims]))
 
 
 def _filled(op: Callable[..., Tensor]) -> Lower:
@@ -219,7 +215,7 @@ def _new(op: Callable[..., Tensor]) -> Lower:
 
 
 def _diagonal(b: GraphBuilder, x: Ref, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Ref:
-    first, second = _dim(dim1, x), _dim(dim2, x)
+    first, second = dimension(dim1, x), dimension(dim2, x)
     others = [dim for dim in range(x.rank) if dim not in (first, second)]
     rows, columns = x.shape[first], x.shape[second]
     at = torch.arange(max(0, min(rows + min(offset, 0), columns - max(offset, 0))))
@@ -229,14 +225,11 @@ def _diagonal(b: GraphBuilder, x: Ref, offset: int = 0, dim1: int = 0, dim2: int
     return b.emit("GatherV2", flat, b.constant(at), b.host([flat.rank - 1]))
 
 
-def _empty(
-    b: GraphBuilder,
-    size: Sequence[int],
-    *_: object,
-    dtype: torch.dtype | None = None,
-    **__: object,
-) -> Ref:
-    return b.broadcast(b.constant(torch.zeros([], dtype=dtype)), size)
+_ZEROS = _filled(aten.zeros.default)
+
+
+def _empty_permuted(b: GraphBuilder, size: Sequence[int], _order: object, **options: object) -> Ref:
+    return _ZEROS(b, size, **options)
 
 
 def _scalar_tensor(
@@ -281,7 +274,7 @@ SHAPES: dict[object, Lower] = {
     aten.tril.default: _triangle("Tril"),
     aten.triu.default: _triangle("Triu"),
     aten.full.default: _filled(aten.full.default),
-    aten.zeros.default: _filled(aten.zeros.default),
+    aten.zeros.default: _ZEROS,
     aten.ones.default: _filled(aten.ones.default),
     aten.arange.default: _arange(aten.arange.default),
     aten.arange.start: _arange(aten.arange.start),
@@ -293,7 +286,7 @@ SHAPES: dict[object, Lower] = {
     aten.new_zeros.default: _new(aten.new_zeros.default),
     aten.new_ones.default: _new(aten.new_ones.default),
     aten.diagonal.default: _diagonal,
-    aten.empty.memory_format: _empty,
-    aten.empty_permuted.default: _empty,
+    aten.empty.memory_format: _ZEROS,
+    aten.empty_permuted.default: _empty_permuted,
     aten.scalar_tensor.default: _scalar_tensor,
 }

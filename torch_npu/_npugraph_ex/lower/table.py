@@ -34,6 +34,11 @@ def tensor(b: GraphBuilder, value: Ref | Scalar, dtype: torch.dtype) -> Ref:
     return b.constant(torch.tensor(value, dtype=dtype))
 
 
+def dimension(dim: int, x: Ref) -> int:
+    """A dimension of ``x`` counted from its first one; 0 where it has none."""
+    return dim % max(x.rank, 1)
+
+
 def common_dtype(*values: Ref | Scalar) -> torch.dtype:
     """The type to which PyTorch promotes the operands."""
     given = [value.meta() if isinstance(value, Ref) else value for value in values]

@@ -27,7 +27,7 @@ struct GatingTask {
     parallel_for(x.rows, std::max<int64_t>(1, (int64_t{1} << 12) / x.length), threads_for(work),
                  [&](int64_t from, int64_t to) {
                    std::vector<float> values(static_cast<size_t>(x.length)), kept(static_cast<size_t>(k));
-                   std::vector<int64_t> order(values.size());
+                   std::vector<int64_t> order;
                    for (int64_t row = from; row < to; ++row) {
                      softmax(row, &values);
                      select_largest(values, k, &order);

@@ -69,11 +69,13 @@ inline float to_whole(float value, const Whole& type) {
   return std::nearbyint(std::clamp(kept, type.least, type.most));
 }
 
-// Rounds to the nearest int8, ties to even; 0 for NaN. Adding 1.5 * 2^23 removes the fraction.
+// 1.5 * 2^23: added to a number of int8 it removes the fraction, ties to even.
+constexpr float kRemovesFraction = 12582912.0F;
+
+// Rounds to the nearest int8, ties to even; 0 for NaN.
 inline float to_int8(float value) {
-  constexpr float kWhole = 12582912.0F;
   const float kept = value == value ? value : 0.0F;
-  return (std::clamp(kept, -128.0F, 127.0F) + kWhole) - kWhole;
+  return (std::clamp(kept, -128.0F, 127.0F) + kRemovesFraction) - kRemovesFraction;
 }
 
 }  // namespace softnpu

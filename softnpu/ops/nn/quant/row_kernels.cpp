@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "ops/nn/quant/numbers.h"
 #include "simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -21,7 +22,7 @@ using V = hn::Vec<Tag>;
 // As to_int8() of numbers.h.
 HWY_INLINE V rounded(V value) {
   const Tag d;
-  const V whole = hn::Set(d, 12582912.0F);
+  const V whole = hn::Set(d, kRemovesFraction);
   const V kept = hn::IfThenElseZero(hn::Eq(value, value), value);
   const V clamped = hn::Min(hn::Max(kept, hn::Set(d, -128.0F)), hn::Set(d, 127.0F));
   return hn::Sub(hn::Add(clamped, whole), whole);

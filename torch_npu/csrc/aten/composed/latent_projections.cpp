@@ -226,8 +226,9 @@ struct Projection {
   Tensor nothing(at::ScalarType type, int64_t size) const { return at::empty({size}, sin.options().dtype(type)); }
 };
 
-constexpr const char *kFirst = "npu_mla_prolog", *kSecond = "npu_mla_prolog_v2", *kThird = "npu_mla_prolog_v3",
-                     *kFunctional = "npu_mla_prolog_v3_functional";
+constexpr const char *kFirst = "npu_mla_prolog", *kSecond = "npu_mla_prolog_v2";
+constexpr char kThird[] = "npu_mla_prolog_v3";
+constexpr char kFunctional[] = "npu_mla_prolog_v3_functional";
 
 // What v3 takes, for both of its operators.
 struct ThirdCall {
@@ -261,6 +262,57 @@ Modes third_modes(const char* name, int64_t weights, int64_t caches, int64_t que
       "npu::", name, ": weight_quant_mode is ", weights, ", kv_cache_quant_mode ", caches, ", query_quant_mode ", query,
       ": (0, 0, 0), (1, 0, 0), (1, 2, 0), (2, 0, 0) and (2, 1, 1) are taken");
   return {weights, caches, query == 1};
+}
+
+// Of operator `kName`, which writes the caches.
+template <const char* kName>
+FiveTensors third_version(const Tensor& token_x, const Tensor& weight_dq, const Tensor& weight_uq_qr,
+                          const Tensor& weight_uk, const Tensor& weight_dkv_kr, const Tensor& rmsnorm_gamma_cq,
+                          const Tensor& rmsnorm_gamma_ckv, const Tensor& rope_sin, const Tensor& rope_cos,
+                          const Tensor& kv_cache, const Tensor& kr_cache, const OptionalTensor& cache_index,
+                          const OptionalTensor& dequant_scale_x, const OptionalTensor& dequant_scale_w_dq,
+                          const OptionalTensor& dequant_scale_w_uq_qr, const OptionalTensor& dequant_scale_w_dkv_kr,
+                          const OptionalTensor& quant_scale_ckv, const OptionalTensor& quant_scale_ckr,
+                          const OptionalTensor& smooth_scales_cq, const OptionalTensor& actual_seq_len,
+                          const OptionalTensor& k_nope_clip_alpha, double rmsnorm_epsilon_cq,
+                          double rmsnorm_epsilon_ckv, std::string_view cache_mode, bool query_norm_flag,
+                          int64_t weight_quant_mode, int64_t kv_cache_quant_mode, int64_t query_quant_mode,
+                          int64_t ckvkr_repo_mode, int64_t quant_scale_repo_mode, int64_t /*tile_size*/,
+                          double qc_qr_scale, double kc_scale, std::optional<int64_t> token_x_dtype,
+                          std::optional<int64_t> weight_dq_dtype, std::optional<int64_t> weight_uq_qr_dtype,
+                          std::optional<int64_t> weight_dkv_kr_dtype, std::optional<int64_t> kv_cache_dtype) {
+  const Projection p{kName,
+                     token_x,
+                     weight_dq,
+                     weight_uq_qr,
+                     weight_uk,
+                     weight_dkv_kr,
+                     rmsnorm_gamma_cq,
+                     rmsnorm_gamma_ckv,
+                     rope_sin,
+                     rope_cos,
+                     cache_index,
+                     dequant_scale_x,
+                     dequant_scale_w_dq,
+                     dequant_scale_w_uq_qr,
+                     dequant_scale_w_dkv_kr,
+                     quant_scale_ckv,
+                     quant_scale_ckr,
+                     smooth_scales_cq,
+                     rmsnorm_epsilon_cq,
+                     rmsnorm_epsilon_ckv,
+                     cache_mode,
+                     qc_qr_scale,
+                     kc_scale,
+                     actual_seq_len};
+  const ThirdCall call{
+      p,
+      third_modes(kName, weight_quant_mode, kv_cache_quant_mode, query_quant_mode, ckvkr_repo_mode,
+                  quant_scale_repo_mode, k_nope_clip_alpha,
+                  {token_x_dtype, weight_dq_dtype, weight_uq_qr_dtype, weight_dkv_kr_dtype, kv_cache_dtype}),
+      query_norm_flag};
+  const Projection::Result r = call.run(kv_cache, kr_cache);
+  return {r.query, r.query_rope, r.query_scale, r.norm, r.norm_scale};
 }
 
 }  // namespace
@@ -355,99 +407,27 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> npu_mla_prolo
     const OptionalTensor& smooth_scales_cq, const OptionalTensor& actual_seq_len,
     const OptionalTensor& k_nope_clip_alpha, double rmsnorm_epsilon_cq, double rmsnorm_epsilon_ckv,
     std::string_view cache_mode, bool query_norm_flag, int64_t weight_quant_mode, int64_t kv_cache_quant_mode,
-    int64_t query_quant_mode, int64_t ckvkr_repo_mode, int64_t quant_scale_repo_mode, int64_t /*tile_size*/,
+    int64_t query_quant_mode, int64_t ckvkr_repo_mode, int64_t quant_scale_repo_mode, int64_t tile_size,
     double qc_qr_scale, double kc_scale, std::optional<int64_t> token_x_dtype, std::optional<int64_t> weight_dq_dtype,
     std::optional<int64_t> weight_uq_qr_dtype, std::optional<int64_t> weight_dkv_kr_dtype,
     std::optional<int64_t> kv_cache_dtype) {
-  const Projection p{kFunctional,
-                     token_x,
-                     weight_dq,
-                     weight_uq_qr,
-                     weight_uk,
-                     weight_dkv_kr,
-                     rmsnorm_gamma_cq,
-                     rmsnorm_gamma_ckv,
-                     rope_sin,
-                     rope_cos,
-                     cache_index,
-                     dequant_scale_x,
-                     dequant_scale_w_dq,
-                     dequant_scale_w_uq_qr,
-                     dequant_scale_w_dkv_kr,
-                     quant_scale_ckv,
-                     quant_scale_ckr,
-                     smooth_scales_cq,
-                     rmsnorm_epsilon_cq,
-                     rmsnorm_epsilon_ckv,
-                     cache_mode,
-                     qc_qr_scale,
-                     kc_scale,
-                     actual_seq_len};
-  const ThirdCall call{
-      p,
-      third_modes(kFunctional, weight_quant_mode, kv_cache_quant_mode, query_quant_mode, ckvkr_repo_mode,
-                  quant_scale_repo_mode, k_nope_clip_alpha,
-                  {token_x_dtype, weight_dq_dtype, weight_uq_qr_dtype, weight_dkv_kr_dtype, kv_cache_dtype}),
-      query_norm_flag};
   const Tensor keys = kv_cache.clone(at::MemoryFormat::Contiguous),
                ropes = kr_cache.clone(at::MemoryFormat::Contiguous);
-  const Projection::Result r = call.run(keys, ropes);
-  return {r.query, r.query_rope, r.query_scale, r.norm, r.norm_scale, keys, ropes};
+  return std::tuple_cat(
+      third_version<kFunctional>(
+          token_x, weight_dq, weight_uq_qr, weight_uk, weight_dkv_kr, rmsnorm_gamma_cq, rmsnorm_gamma_ckv, rope_sin,
+          rope_cos, keys, ropes, cache_index, dequant_scale_x, dequant_scale_w_dq, dequant_scale_w_uq_qr,
+          dequant_scale_w_dkv_kr, quant_scale_ckv, quant_scale_ckr, smooth_scales_cq, actual_seq_len, k_nope_clip_alpha,
+          rmsnorm_epsilon_cq, rmsnorm_epsilon_ckv, cache_mode, query_norm_flag, weight_quant_mode, kv_cache_quant_mode,
+          query_quant_mode, ckvkr_repo_mode, quant_scale_repo_mode, tile_size, qc_qr_scale, kc_scale, token_x_dtype,
+          weight_dq_dtype, weight_uq_qr_dtype, weight_dkv_kr_dtype, kv_cache_dtype),
+      std::make_tuple(keys, ropes));
 }
 
 namespace {
 
-FiveTensors npu_mla_prolog_v3(const Tensor& token_x, const Tensor& weight_dq, const Tensor& weight_uq_qr,
-                              const Tensor& weight_uk, const Tensor& weight_dkv_kr, const Tensor& rmsnorm_gamma_cq,
-                              const Tensor& rmsnorm_gamma_ckv, const Tensor& rope_sin, const Tensor& rope_cos,
-                              Tensor& kv_cache, Tensor& kr_cache, const OptionalTensor& cache_index,
-                              const OptionalTensor& dequant_scale_x, const OptionalTensor& dequant_scale_w_dq,
-                              const OptionalTensor& dequant_scale_w_uq_qr, const OptionalTensor& dequant_scale_w_dkv_kr,
-                              const OptionalTensor& quant_scale_ckv, const OptionalTensor& quant_scale_ckr,
-                              const OptionalTensor& smooth_scales_cq, const OptionalTensor& actual_seq_len,
-                              const OptionalTensor& k_nope_clip_alpha, double rmsnorm_epsilon_cq,
-                              double rmsnorm_epsilon_ckv, std::string_view cache_mode, bool query_norm_flag,
-                              int64_t weight_quant_mode, int64_t kv_cache_quant_mode, int64_t query_quant_mode,
-                              int64_t ckvkr_repo_mode, int64_t quant_scale_repo_mode, int64_t /*tile_size*/,
-                              double qc_qr_scale, double kc_scale, std::optional<int64_t> token_x_dtype,
-                              std::optional<int64_t> weight_dq_dtype, std::optional<int64_t> weight_uq_qr_dtype,
-                              std::optional<int64_t> weight_dkv_kr_dtype, std::optional<int64_t> kv_cache_dtype) {
-  const Projection p{kThird,
-                     token_x,
-                     weight_dq,
-                     weight_uq_qr,
-                     weight_uk,
-                     weight_dkv_kr,
-                     rmsnorm_gamma_cq,
-                     rmsnorm_gamma_ckv,
-                     rope_sin,
-                     rope_cos,
-                     cache_index,
-                     dequant_scale_x,
-                     dequant_scale_w_dq,
-                     dequant_scale_w_uq_qr,
-                     dequant_scale_w_dkv_kr,
-                     quant_scale_ckv,
-                     quant_scale_ckr,
-                     smooth_scales_cq,
-                     rmsnorm_epsilon_cq,
-                     rmsnorm_epsilon_ckv,
-                     cache_mode,
-                     qc_qr_scale,
-                     kc_scale,
-                     actual_seq_len};
-  const ThirdCall call{
-      p,
-      third_modes(kThird, weight_quant_mode, kv_cache_quant_mode, query_quant_mode, ckvkr_repo_mode,
-                  quant_scale_repo_mode, k_nope_clip_alpha,
-                  {token_x_dtype, weight_dq_dtype, weight_uq_qr_dtype, weight_dkv_kr_dtype, kv_cache_dtype}),
-      query_norm_flag};
-  const Projection::Result r = call.run(kv_cache, kr_cache);
-  return {r.query, r.query_rope, r.query_scale, r.norm, r.norm_scale};
-}
-
-TORCH_LIBRARY_IMPL(npu, PrivateUse1, m) { m.impl(kThird, &npu_mla_prolog_v3); }
-TORCH_LIBRARY_IMPL(npu, Meta, m) { m.impl(kThird, &npu_mla_prolog_v3); }
+TORCH_LIBRARY_IMPL(npu, PrivateUse1, m) { m.impl(kThird, &third_version<kThird>); }
+TORCH_LIBRARY_IMPL(npu, Meta, m) { m.impl(kThird, &third_version<kThird>); }
 TORCH_LIBRARY_IMPL(npu, AutogradPrivateUse1, m) { refuse_derivatives(m, {"npu_mla_prolog_v3"}); }
 TORCH_LIBRARY_IMPL(npu, AutogradMeta, m) { refuse_derivatives(m, {"npu_mla_prolog_v3"}); }
 TORCH_LIBRARY_IMPL(npu, ADInplaceOrView, m) { count_written(m, {"npu_mla_prolog_v3"}); }
