@@ -11,7 +11,18 @@ _CONVERTED = (
 
 _SMALL = "convolution: the CPU's library, which chooses the memory format, leaves one image to plain loops where it is transposed"
 # Elementwise operators without PyTorch's tag.
-_UNTAGGED = {"rsub"}
+_UNTAGGED = {
+    "elu_backward",
+    "hardsigmoid_backward",
+    "hardshrink_backward",
+    "hardswish_backward",
+    "hardtanh_backward",
+    "leaky_relu_backward",
+    "mish_backward",
+    "rsub",
+    "softplus_backward",
+    "softshrink_backward",
+}
 
 
 def _gives_floats(call: Drawn, results: list) -> bool:
