@@ -15,6 +15,8 @@
 
 #include "ops/math/elementwise/double_lanes.h"
 #include "ops/math/elementwise/exp_log.h"
+#include "ops/math/elementwise/float_lanes.h"
+#include "ops/math/elementwise/log32.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {
@@ -31,6 +33,9 @@ HWY_INLINE DoubleVector exp_unbounded(DoubleVector x) {
   return hn::IfThenElse(x > doubles(500), doubles(std::numeric_limits<double>::infinity()), exp_all(x));
 }
 
+// exp(-x) is a normal number in float32 up to here.
+constexpr float kDeepest = 87;
+
 // log(1 + exp(-|x|))
 HWY_INLINE DoubleVector log1p_exp(DoubleVector x) {
   return log1p_positive(exp2_long(bounded(hn::Abs(x) * doubles(-std::numbers::log2e), -500, 0)));
@@ -42,22 +47,46 @@ HWY_INLINE DoubleVector positive_part(DoubleVector a) {
 }
 
 struct Log1p {
-  static HWY_INLINE DoubleVector of(DoubleVector x) {
-    const DoubleVector zero = hn::Zero(Doubles());
-    const DoubleVector infinity = doubles(std::numeric_limits<double>::infinity());
-    const DoubleVector sum = x + doubles(1);
-    const DoubleVector of_positive = hn::IfThenElse(sum < infinity, log1p_positive(x), sum);
-    const DoubleVector of_others =
-        hn::IfThenElse(sum == zero, hn::Neg(infinity), doubles(std::numeric_limits<double>::quiet_NaN()));
-    const DoubleVector result = hn::IfThenElse(sum > zero, of_positive, of_others);
-    return hn::IfThenElse(x == zero, x, result);  // keeps the sign
+  static HWY_INLINE auto suits(const float*, FullFloatVector x) {
+    return hn::And(x > floats(-1), x <= floats(std::numeric_limits<float>::max()));
+  }
+  static HWY_INLINE FullFloatVector near(const float*, FullFloatVector x) {
+    return hn::CopySign(log1p32(FullFloats(), x), x);
+  }
+  static HWY_INLINE FullFloatVector others(const float*, FullFloatVector x) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    const FullFloatVector rest = hn::IfThenElse(x > floats(0), x, floats(std::numeric_limits<float>::quiet_NaN()));
+    return hn::IfThenElse(x == floats(-1), floats(-kInfinity), rest);
   }
 };
+
+// A product in float32, and what it lost by rounding.
+struct NearProduct {
+  FullFloatVector size;
+  FullFloatVector lost;
+};
+HWY_INLINE NearProduct near_product(FullFloatVector a, float factor) {
+  const FullFloatVector size = a * floats(factor);
+  return {size, hn::MulSub(a, floats(factor), size)};
+}
+
+// log(1 + exp(-|x|)) in float32, with 0 for the exponential beyond exp32's domain.
+HWY_INLINE FullFloatVector near_log1p_exp(NearProduct x) {
+  constexpr FullFloats d;
+  const FullFloatVector depth = hn::Abs(x.size);
+  const FullFloatVector sign = hn::And(x.size, hn::SignBit(d));
+  const FullFloatVector power = exp32(d, hn::Neg(hn::Min(depth, floats(kDeepest))), hn::Neg(hn::Xor(x.lost, sign)));
+  return log1p32(d, hn::IfThenElseZero(depth <= floats(kDeepest), power));
+}
 
 struct LogSigmoid {
   static HWY_INLINE DoubleVector of(DoubleVector x) {
     const DoubleVector negative_part = hn::IfThenElse(x > hn::Zero(Doubles()), hn::Zero(Doubles()), x);
     return negative_part - log1p_exp(x);
+  }
+  static HWY_INLINE auto suits(const float*, FullFloatVector x) { return hn::Abs(x) <= floats(kDeepest); }
+  static HWY_INLINE FullFloatVector near(const float*, FullFloatVector x) {
+    return hn::Min(x, floats(0)) - near_log1p_exp({x, floats(0)});
   }
 };
 
@@ -67,12 +96,28 @@ struct Softplus {
     const DoubleVector curved = (positive_part(x) + log1p_exp(x)) * doubles(1 / static_cast<double>(k[0]));
     return hn::IfThenElse(x > doubles(k[1]), a, curved);
   }
+  static HWY_INLINE auto suits(const float* k, FullFloatVector a) {
+    return hn::Abs(a * floats(k[0])) <= floats(kDeepest);
+  }
+  static HWY_INLINE FullFloatVector near(const float* k, FullFloatVector a) {
+    const NearProduct x = near_product(a, k[0]);
+    const FullFloatVector curved = (hn::Max(x.size, floats(0)) + near_log1p_exp(x)) / floats(k[0]);
+    return hn::IfThenElse(x.size > floats(k[1]), a, curved);
+  }
 };
 struct SoftplusBackward {
   static HWY_INLINE DoubleVector of(DoubleVector g, DoubleVector a, const float* k) {
     const DoubleVector x = a * doubles(k[0]);
     const DoubleVector curved = g / (doubles(1) + exp_all(hn::Neg(x)));
     return hn::IfThenElse(x > doubles(k[1]), g, curved);
+  }
+  static HWY_INLINE auto suits(const float* k, FullFloatVector, FullFloatVector a) {
+    return hn::Abs(a * floats(k[0])) <= floats(kDeepest);
+  }
+  static HWY_INLINE FullFloatVector near(const float* k, FullFloatVector g, FullFloatVector a) {
+    const NearProduct x = near_product(a, k[0]);
+    const FullFloatVector curved = g / (floats(1) + exp32(FullFloats(), hn::Neg(x.size), hn::Neg(x.lost)));
+    return hn::IfThenElse(x.size > floats(k[1]), g, curved);
   }
 };
 
@@ -95,6 +140,15 @@ struct EluBackward {
   static HWY_INLINE DoubleVector of(DoubleVector g, DoubleVector x, const float* k) {
     const DoubleVector below = g * doubles(k[2] * k[0] * k[1]) * exp_unbounded(x * doubles(k[2]));
     return hn::IfThenElse(x <= hn::Zero(Doubles()), below, g * doubles(k[1]));
+  }
+  static HWY_INLINE auto suits(const float* k, FullFloatVector, FullFloatVector a) {
+    return hn::Abs(a * floats(k[2])) <= floats(kDeepest);
+  }
+  static HWY_INLINE FullFloatVector near(const float* k, FullFloatVector g, FullFloatVector x) {
+    const NearProduct power = near_product(x, k[2]);
+    const auto factor = static_cast<float>(static_cast<double>(k[0]) * k[1] * k[2]);
+    const FullFloatVector below = g * floats(factor) * exp32(FullFloats(), power.size, power.lost);
+    return hn::IfThenElse(x <= floats(0), below, g * floats(k[1]));
   }
 };
 
@@ -152,15 +206,15 @@ struct Logit {
 
 MapKernel kernel_for(MapOp op) {
   switch (op) {
-    case MapOp::kLog1p: return &float_map1<Log1p>;
+    case MapOp::kLog1p: return &near_map1<Log1p>;
     case MapOp::kMish: return &float_map1<Mish>;
-    case MapOp::kSoftplus: return &float_map1<Softplus>;
+    case MapOp::kSoftplus: return &near_map1<Softplus>;
     case MapOp::kElu: return &float_map1<Elu>;
-    case MapOp::kLogSigmoid: return &float_map1<LogSigmoid>;
+    case MapOp::kLogSigmoid: return &near_map1<LogSigmoid>;
     case MapOp::kLogit: return &float_map1<Logit>;
     case MapOp::kMishBackward: return &float_map2<MishBackward>;
-    case MapOp::kSoftplusBackward: return &float_map2<SoftplusBackward>;
-    case MapOp::kEluBackward: return &float_map2<EluBackward>;
+    case MapOp::kSoftplusBackward: return &near_map2<SoftplusBackward>;
+    case MapOp::kEluBackward: return &near_map2<EluBackward>;
     case MapOp::kGeluTanhBackward: return &float_map2<GeluTanhBackward>;
     default: return nullptr;
   }

@@ -35,14 +35,16 @@ HWY_INLINE bool is_nan([[maybe_unused]] T x) {
   }
 }
 
-// NaN if either is NaN.
+// NaN if either is NaN. The comparison alone is one instruction, which returns b if there is a NaN.
 template <Number T>
 HWY_INLINE T larger(T a, T b) {
-  return a > b || is_nan(a) ? a : b;
+  const T most = a > b ? a : b;
+  return is_nan(a) ? a : most;
 }
 template <Number T>
 HWY_INLINE T smaller(T a, T b) {
-  return a < b || is_nan(a) ? a : b;
+  const T least = a < b ? a : b;
+  return is_nan(a) ? a : least;
 }
 
 template <Number T>
@@ -182,9 +184,11 @@ struct LeakyRelu {
     return a > 0 ? a : a * k[0];
   }
 };
+// In this order NaN stays NaN.
 template <Real T>
 HWY_INLINE T relu6(T a) {
-  return smaller(larger(a, T(0)), T(6));
+  const T above = T(0) > a ? T(0) : a;
+  return T(6) < above ? T(6) : above;
 }
 struct Hardsigmoid {
   static HWY_INLINE auto of(Real auto a, const auto*) { return relu6(a + 3) / 6; }
@@ -195,7 +199,7 @@ struct Hardswish {
 struct Hardshrink {
   template <Real T>
   static HWY_INLINE T of(T a, const T* k) {
-    return a >= -k[0] && a <= k[0] ? T(0) : a;
+    return std::fabs(a) <= k[0] ? T(0) : a;
   }
 };
 struct Softshrink {
@@ -482,8 +486,7 @@ struct LerpBy {
 struct ClampTensor {
   template <Number T>
   static HWY_INLINE T of(T a, T low, T high, const T*) {
-    const T bounded = is_nan(low) ? low : larger(a, low);
-    return is_nan(high) ? high : smaller(bounded, high);
+    return smaller(larger(a, low), high);
   }
 };
 

@@ -25,9 +25,9 @@ HWY_INLINE auto polynomial(D d, hn::Vec<D> x, const float (&terms)[kTerms]) {
 }
 
 // exp in float32 for -87 <= x <= 88: 2^n times a polynomial of the remainder, a Chebyshev fit with a relative error of
-// 2^-28. Adding 1.5 * 2^23 places n in the low bits.
+// 2^-28. Adding 1.5 * 2^23 places n in the low bits. `lost` is added to x: digits that x has no place for.
 template <typename D>
-HWY_INLINE auto exp32(D d, hn::Vec<D> x) {
+HWY_INLINE auto exp32(D d, hn::Vec<D> x, hn::Vec<D> lost) {
   constexpr float kTerms[] = {1.0F,
                               1.0000000377388714F,
                               0.5000000047146057F,
@@ -41,9 +41,13 @@ HWY_INLINE auto exp32(D d, hn::Vec<D> x) {
   const auto n = shifted - rounder;
   // log(2) in two parts; the first has 15 bits.
   const auto most = hn::NegMulAdd(n, hn::Set(d, 0x1.62e4p-1F), x);
-  const auto rest = hn::NegMulAdd(n, hn::Set(d, 1.4286068203094172e-06F), most);
+  const auto rest = hn::NegMulAdd(n, hn::Set(d, 1.4286068203094172e-06F), most) + lost;
   const auto power = polynomial(d, rest, kTerms);
   return hn::BitCast(d, hn::BitCast(bits, power) + hn::ShiftLeft<23>(hn::BitCast(bits, shifted)));
+}
+template <typename D>
+HWY_INLINE auto exp32(D d, hn::Vec<D> x) {
+  return exp32(d, x, hn::Zero(d));
 }
 
 }  // namespace HWY_NAMESPACE

@@ -23,11 +23,7 @@ namespace {
 // Results above 2^160 and below 2^-160 are infinity and 0 in float32.
 constexpr double kMaxExponent = 160;
 
-//
-// x
-// ^y = 2^(y log2
-// x
-// ); sign and special cases as in IEEE 754.
+// |x|^y = 2^(y log2 |x|); sign and special cases as in IEEE 754.
 struct Pow {
   static HWY_INLINE DoubleVector of(DoubleVector x, DoubleVector y) {
     const DoubleVector zero = hn::Zero(Doubles());
@@ -61,9 +57,7 @@ HWY_INLINE Ordered ordered(DoubleVector a, DoubleVector b) {
   return {larger, hn::IfThenElse(a == b, hn::Zero(Doubles()), hn::Abs(a - b))};
 }
 
-// max(a, b) + log(1 + exp(-
-// a - b
-// )); the logarithm needs full precision if the sum cancels.
+// max(a, b) + log(1 + exp(-|a - b|)); the logarithm needs full precision if the sum cancels.
 struct LogAddExp {
   static HWY_INLINE DoubleVector of(DoubleVector a, DoubleVector b) {
     const Ordered both = ordered(a, b);

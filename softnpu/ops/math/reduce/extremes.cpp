@@ -41,6 +41,8 @@ struct Largest {
     return a > b;
   }
   static HWY_INLINE auto vector(auto a, auto b) { return hn::Max(a, b); }
+  static HWY_INLINE auto beating(auto a, auto b) { return a > b; }
+  static HWY_INLINE auto not_beating(auto a, auto b) { return a <= b; }
 };
 struct Least {
   template <typename T>
@@ -53,6 +55,8 @@ struct Least {
     return a < b;
   }
   static HWY_INLINE auto vector(auto a, auto b) { return hn::Min(a, b); }
+  static HWY_INLINE auto beating(auto a, auto b) { return a < b; }
+  static HWY_INLINE auto not_beating(auto a, auto b) { return a >= b; }
 };
 
 // The better one of both (`b` if equal). A NaN in `a` stays.
@@ -91,7 +95,22 @@ HWY_INLINE auto best_of(const T* HWY_RESTRICT v, size_t count) {
     const size_t lanes = hn::Lanes(d);
     auto a = hn::Set(d, best);
     auto b = a;
+    auto c = a;
+    auto e = a;
     auto is_number = hn::Eq(a, a);
+    for (; i + 4 * lanes <= count; i += 4 * lanes) {
+      const auto x = Term::vector(hn::LoadU(d, v + i));
+      const auto y = Term::vector(hn::LoadU(d, v + i + lanes));
+      const auto z = Term::vector(hn::LoadU(d, v + i + 2 * lanes));
+      const auto w = Term::vector(hn::LoadU(d, v + i + 3 * lanes));
+      is_number = hn::And(is_number, hn::And(hn::And(hn::Eq(x, x), hn::Eq(y, y)), hn::And(hn::Eq(z, z), hn::Eq(w, w))));
+      a = F::vector(a, x);
+      b = F::vector(b, y);
+      c = F::vector(c, z);
+      e = F::vector(e, w);
+    }
+    a = F::vector(a, c);
+    b = F::vector(b, e);
     for (; i + 2 * lanes <= count; i += 2 * lanes) {
       const auto x = Term::vector(hn::LoadU(d, v + i));
       const auto y = Term::vector(hn::LoadU(d, v + i + lanes));
@@ -190,7 +209,41 @@ struct Where {
       s = {v[i + j], index + static_cast<int64_t>(i + j)};
     }
   }
-  static void merge(State& s, const State& o) {
+  // Lanes where v replaces what is known: the first NaN does, and nothing after it.
+  static HWY_INLINE auto beats_known(auto v, auto known) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return hn::AndNot(F::not_beating(v, known), known == known);
+    } else {
+      return F::beating(v, known);
+    }
+  }
+  // Reduces `count` rows, `line` bytes apart, of `lines` columns to the columns' states.
+  static HWY_INLINE void columns(State* s, const char* at, ptrdiff_t line, size_t lines, size_t count, int64_t index) {
+    const hn::ScalableTag<T> d;
+    const hn::RebindToUnsigned<decltype(d)> whole;
+    using Row = hn::TFromD<decltype(whole)>;
+    HWY_ALIGN T best[hn::MaxLanes(d)];
+    HWY_ALIGN Row row[hn::MaxLanes(d)];
+    for (size_t i = 0; i < lines; i += hn::Lanes(d)) {
+      const size_t here = HWY_MIN(hn::Lanes(d), lines - i);
+      const auto load = [&](size_t r) HWY_ATTR {
+        const T* from = reinterpret_cast<const T*>(at + static_cast<ptrdiff_t>(r) * line) + i;
+        return here == hn::Lanes(d) ? hn::LoadU(d, from) : hn::MaskedLoad(hn::FirstN(d, here), d, from);
+      };
+      auto known = load(0);
+      auto known_row = hn::Zero(whole);
+      for (size_t r = 1; r < count; ++r) {
+        const auto v = load(r);
+        const auto beaten = beats_known(v, known);
+        known = hn::IfThenElse(beaten, v, known);
+        known_row = hn::IfThenElse(hn::RebindMask(whole, beaten), hn::Set(whole, static_cast<Row>(r)), known_row);
+      }
+      hn::Store(known, d, best);
+      hn::Store(known_row, whole, row);
+      for (size_t j = 0; j < here; ++j) merge(s[i + j], {best[j], index + static_cast<int64_t>(row[j])});
+    }
+  }
+  static HWY_INLINE void merge(State& s, const State& o) {
     if (o.index >= 0 && is_new(s, o.best)) s = o;
   }
   static void finish(const State& s, const double*, T* first, int64_t* second) {

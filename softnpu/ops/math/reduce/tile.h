@@ -15,7 +15,7 @@ namespace HWY_NAMESPACE {
 
 // F must have: Value, State, start(State&), row(State&, const Value*, count, index, k), merge(State&, const State&),
 // finish(const State&, k, First*, Second*); and add(State&, value) if adding a single value is cheap, add_eight if
-// eight rows at once are cheaper.
+// eight rows at once are cheaper, columns(State*, rows, line, lines, count, index) if it reduces columns by itself.
 template <typename F>
 concept AddsOne = requires(typename F::State& state, typename F::Value value, const double* k) {
   F::add(state, value, k);
@@ -24,6 +24,11 @@ concept AddsOne = requires(typename F::State& state, typename F::Value value, co
 template <typename F>
 concept AddsEight = requires(typename F::State* states, const char* at, const double* k) {
   F::add_eight(states, at, ptrdiff_t{}, size_t{}, k);
+};
+
+template <typename F>
+concept ReducesColumns = requires(typename F::State* states, const char* at) {
+  F::columns(states, at, ptrdiff_t{}, size_t{}, size_t{}, int64_t{});
 };
 
 template <typename F>
@@ -48,7 +53,12 @@ void reduce_columns(void* states, const void* values, ptrdiff_t line, size_t lin
   using T = typename F::Value;
   auto* HWY_RESTRICT s = static_cast<typename F::State*>(states);
   const char* at = static_cast<const char*>(values);
-  if constexpr (AddsOne<F>) {
+  if constexpr (ReducesColumns<F>) {
+    constexpr size_t kAtATime = 1 << 20;  // whose numbers fit into 32 bits
+    for (size_t r = 0; r < count; r += kAtATime, at += static_cast<ptrdiff_t>(kAtATime) * line) {
+      F::columns(s, at, line, lines, HWY_MIN(kAtATime, count - r), index + static_cast<int64_t>(r));
+    }
+  } else if constexpr (AddsOne<F>) {
     (void)index;
     size_t r = 0;
     if constexpr (AddsEight<F>) {
@@ -109,7 +119,7 @@ ReduceKernel kernel_of() {
   static_assert(sizeof(typename F::State) <= kMaxStateBytes);
   ReduceKernel kernel;
   kernel.state_bytes = sizeof(typename F::State);
-  kernel.most_columns = AddsOne<F> ? 512 : 32;
+  kernel.most_columns = AddsOne<F> || ReducesColumns<F> ? 512 : 32;
   kernel.start = &start_states<F>;
   kernel.rows = &reduce_rows<F>;
   kernel.columns = &reduce_columns<F>;

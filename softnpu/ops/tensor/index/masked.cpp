@@ -188,11 +188,24 @@ Status masked_scatter(const aclTensor& self, const aclTensor& mask, const aclTen
           int64_t left = counted(before, chunk, pieces_of(count), total);
           const int64_t start = chunk * kChosenChunk;
           masked.for_runs(start, std::min(count - start, kChosenChunk), [&](const char* mask, char* to, auto run) {
+            if (!is_linear) {
+              for (int64_t i = 0; i < run.count && left > 0; ++i) {
+                if (mask[i * run.mask_stride] == 0) continue;
+                std::memcpy(to + i * run.stride, source_at(k), sizeof(T));
+                ++k;
+                --left;
+              }
+              return;
+            }
+            // Without branches: an element that is not chosen gets its own value.
             for (int64_t i = 0; i < run.count && left > 0; ++i) {
-              if (mask[i * run.mask_stride] == 0) continue;
-              std::memcpy(to + i * run.stride, is_linear ? from.data + k * step : source_at(k), sizeof(T));
-              ++k;
-              --left;
+              const bool is_chosen = mask[i * run.mask_stride] != 0;
+              char* at = to + i * run.stride;
+              T value;
+              std::memcpy(&value, is_chosen ? from.data + k * step : at, sizeof(T));
+              std::memcpy(at, &value, sizeof(T));
+              k += is_chosen;
+              left -= is_chosen;
             }
           });
         }

@@ -1,0 +1,80 @@
+// Loops over float32 values that compute in vectors of float32 where F::suits, and elsewhere by F::others or, without
+// it, in vectors of doubles.
+// Included once per target, inside Highway's namespaces, only by files of that kind.
+
+#if defined(SOFTNPU_OPS_ELEMENTWISE_FLOAT_LANES_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SOFTNPU_OPS_ELEMENTWISE_FLOAT_LANES_H_
+#undef SOFTNPU_OPS_ELEMENTWISE_FLOAT_LANES_H_
+#else
+#define SOFTNPU_OPS_ELEMENTWISE_FLOAT_LANES_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include "ops/math/elementwise/double_lanes.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace softnpu {
+namespace HWY_NAMESPACE {
+
+using FullFloats = hn::ScalableTag<float>;
+using FullFloatVector = hn::Vec<FullFloats>;
+
+HWY_INLINE FullFloatVector floats(float value) { return hn::Set(FullFloats(), value); }
+
+// One vector. A lane's result does not depend on its neighbours. `y` may be one of the inputs.
+template <typename F, typename... P>
+HWY_INLINE void put_near(float* y, const float* k, P... in) {
+  constexpr FullFloats d;
+  const auto suited = F::suits(k, hn::LoadU(d, in)...);
+  const FullFloatVector near = F::near(k, hn::LoadU(d, in)...);
+  if (HWY_LIKELY(hn::AllTrue(d, suited))) return hn::StoreU(near, d, y);
+  if constexpr (requires { F::others(k, hn::LoadU(d, in)...); }) {
+    hn::StoreU(hn::IfThenElse(suited, near, F::others(k, hn::LoadU(d, in)...)), d, y);
+  } else {
+    HWY_ALIGN float exact[hn::MaxLanes(d)];
+    for (size_t i = 0; i < hn::Lanes(d); i += hn::Lanes(Floats())) {
+      hn::Store(rounded_of<F>(k, hn::LoadU(Floats(), in + i)...), Floats(), exact + i);
+    }
+    hn::StoreU(hn::IfThenElse(suited, near, hn::Load(d, exact)), d, y);
+  }
+}
+
+template <typename F>
+void near_map1(void* out, const void* const* in, size_t count, const void* constants) {
+  const size_t lanes = hn::Lanes(FullFloats());
+  const auto* k = static_cast<const float*>(constants);
+  const auto* a = static_cast<const float*>(in[0]);
+  auto* y = static_cast<float*>(out);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) put_near<F>(y + i, k, a + i);
+  if (i == count) return;
+  HWY_ALIGN float last[hn::MaxLanes(FullFloats())] = {};
+  for (size_t j = 0; i + j < count; ++j) last[j] = a[i + j];
+  put_near<F>(last, k, static_cast<const float*>(last));
+  for (size_t j = 0; i + j < count; ++j) y[i + j] = last[j];
+}
+
+template <typename F>
+void near_map2(void* out, const void* const* in, size_t count, const void* constants) {
+  const size_t lanes = hn::Lanes(FullFloats());
+  const auto* k = static_cast<const float*>(constants);
+  const auto* a = static_cast<const float*>(in[0]);
+  const auto* b = static_cast<const float*>(in[1]);
+  auto* y = static_cast<float*>(out);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) put_near<F>(y + i, k, a + i, b + i);
+  if (i == count) return;
+  HWY_ALIGN float last_a[hn::MaxLanes(FullFloats())] = {};
+  HWY_ALIGN float last_b[hn::MaxLanes(FullFloats())] = {};
+  for (size_t j = 0; i + j < count; ++j) last_a[j] = a[i + j];
+  for (size_t j = 0; i + j < count; ++j) last_b[j] = b[i + j];
+  put_near<F>(last_a, k, static_cast<const float*>(last_a), static_cast<const float*>(last_b));
+  for (size_t j = 0; i + j < count; ++j) y[i + j] = last_a[j];
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace softnpu
+HWY_AFTER_NAMESPACE();
+
+#endif
