@@ -69,6 +69,11 @@ template <StridedLayout Layout, typename Body>
 void for_runs(const Layout& layout, const typename Layout::Position& origin, int64_t first, int64_t count,
               Body&& body) {
   if (count <= 0) return;
+  if (layout.dims() == 1) {  // one run, without a division
+    auto position = origin;
+    layout.advance(&position, 0, first);
+    return body(std::as_const(position), count);
+  }
   Cursor<Layout> cursor(layout, origin, first);
   for (;;) {
     const int64_t here = std::min(cursor.run(), count);

@@ -28,8 +28,8 @@ HWY_INLINE auto log1p_rest(D d, hn::Vec<D> f) {
   return hn::NegMulAdd(hn::Set(d, 0.5F), square, square * f * polynomial(d, f, kTerms));
 }
 
-// log(1 + x) for -1 < x < infinity, to one and a half units in the last place. 1 + x is 2^k m, with m between the roots of 1/2 and 2;
-// what the sum dropped is added to m.
+// log(1 + x) for -1 < x < infinity, to one and a half units in the last place. 1 + x is 2^k m, with m between the roots
+// of 1/2 and 2; what the sum dropped is added to m.
 template <typename D>
 HWY_INLINE auto log1p32(D d, hn::Vec<D> x) {
   const hn::RebindToSigned<D> bits;

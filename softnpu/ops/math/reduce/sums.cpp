@@ -278,9 +278,8 @@ struct ComplexSum {
 // The product of contiguous values, in float64.
 HWY_INLINE double product_of(const float* HWY_RESTRICT v, size_t count) {
   const hn::ScalableTag<double> d;
-  const auto load = [v, d](size_t i) HWY_ATTR {
-    return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, decltype(d)>(), v + i));
-  };
+  const auto load = [v, d](size_t i)
+                        HWY_ATTR { return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, decltype(d)>(), v + i)); };
   const size_t lanes = hn::Lanes(d);
   auto a = hn::Set(d, 1.0);
   auto b = a;

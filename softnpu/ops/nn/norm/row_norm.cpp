@@ -135,7 +135,12 @@ class RowNormGradientTask {
   std::optional<FlatWriter<T>> dx, dscaled, dweight, dbias;
 
   bool sums() const { return dweight || dbias; }
-  int64_t part() const { return (rows + kMaxParts - 1) / kMaxParts; }
+  // The rows of a part: for few elements enough that adding the parts' sums costs little.
+  int64_t part() const {
+    constexpr int64_t kFewElements = 1 << 18;
+    const int64_t least = rows * length <= kFewElements ? kGroup : 1;
+    return std::max(least, (rows + kMaxParts - 1) / kMaxParts);
+  }
   int64_t parts() const { return rows == 0 ? 0 : (rows + part() - 1) / part(); }
   // Per part: the sums of the weight's gradient, then of the bias's.
   Checked workspace_bytes() const { return checked(sums() ? parts() : 0) * 2 * length * sizeof(double); }
@@ -167,7 +172,7 @@ class RowNormGradientTask {
   }
 
   // Rows that are added to the sums in one pass.
-  static constexpr int64_t kGroup = 4;
+  static constexpr int64_t kGroup = 8;
 
   struct Statistics {
     T mean;
@@ -243,13 +248,15 @@ class RowNormGradientTask {
 
   void put_sums(const FlatWriter<T>& to, const double* all, int64_t offset) const {
     T values[kTile];
+    double totals[kTile];
     for (int64_t at = 0; at < length; at += kTile) {
       const int64_t here = std::min(kTile, length - at);
-      for (int64_t j = 0; j < here; ++j) {
-        double total = 0;
-        for (int64_t i = 0; i < parts(); ++i) total += all[i * 2 * length + offset + at + j];
-        values[j] = static_cast<T>(total);
+      std::fill_n(totals, here, 0.0);
+      for (int64_t i = 0; i < parts(); ++i) {
+        const double* of_part = all + i * 2 * length + offset + at;
+        for (int64_t j = 0; j < here; ++j) totals[j] += of_part[j];
       }
+      for (int64_t j = 0; j < here; ++j) values[j] = static_cast<T>(totals[j]);
       to.put(at, here, values);
     }
   }

@@ -238,31 +238,85 @@ void gradient(const T* g, const T* x, size_t count, T mean, T scale, const T* we
   }
 }
 
+// Adds the terms of `row_count` rows to one vector of columns from i on.
+template <typename T, typename D>
+HWY_INLINE void weight_gradient_of_lanes(D d, const NormGradientRow<T>* rows, size_t row_count, size_t i,
+                                         double* dweight, double* dbias) {
+  const hn::Rebind<T, D> narrow;
+  auto products = dweight == nullptr ? hn::Zero(d) : hn::LoadU(d, dweight + i);
+  auto sums = dbias == nullptr ? hn::Zero(d) : hn::LoadU(d, dbias + i);
+  for (size_t r = 0; r < row_count; ++r) {
+    const NormGradientRow<T>& row = rows[r];
+    prefetch_behind(row.x + i);
+    prefetch_behind(row.g + i);
+    const auto distance = hn::Sub(hn::LoadU(narrow, row.x + i), hn::Set(narrow, row.mean));
+    const auto slope = load_computed(d, row.g + i);
+    products = hn::MulAdd(slope, widened(d, hn::Mul(distance, hn::Set(narrow, row.scale))), products);
+    sums = hn::Add(sums, slope);
+  }
+  if (dweight != nullptr) hn::StoreU(products, d, dweight + i);
+  if (dbias != nullptr) hn::StoreU(sums, d, dbias + i);
+}
+
+// The same for a vector of float32 columns; terms of four rows are added in float32. False, and nothing is stored, if
+// such a sum is not finite.
+HWY_INLINE bool weight_gradient_of_floats(const NormGradientRow<float>* rows, size_t row_count, size_t i,
+                                          double* dweight, double* dbias) {
+  constexpr size_t kRows = 4;
+  const hn::ScalableTag<float> f;
+  const ComputeType d;
+  const size_t half = hn::Lanes(d);
+  auto products = hn::Zero(f);
+  auto sums = hn::Zero(f);
+  auto low_products = hn::Zero(d);
+  auto high_products = low_products;
+  auto low_sums = low_products;
+  auto high_sums = low_products;
+  for (size_t r = 0; r < row_count; ++r) {
+    const NormGradientRow<float>& row = rows[r];
+    prefetch_behind(row.x + i);
+    prefetch_behind(row.g + i);
+    const auto slope = hn::LoadU(f, row.g + i);
+    const auto distance = hn::Mul(hn::Sub(hn::LoadU(f, row.x + i), hn::Set(f, row.mean)), hn::Set(f, row.scale));
+    products = hn::MulAdd(slope, distance, products);
+    sums = hn::Add(sums, slope);
+    if (r % kRows != kRows - 1 && r + 1 < row_count) continue;
+    low_products = hn::Add(low_products, lower_half(products));
+    high_products = hn::Add(high_products, upper_half(products));
+    low_sums = hn::Add(low_sums, lower_half(sums));
+    high_sums = hn::Add(high_sums, upper_half(sums));
+    products = hn::Zero(f);
+    sums = hn::Zero(f);
+  }
+  const auto all = hn::Add(hn::Add(low_products, high_products), hn::Add(low_sums, high_sums));
+  if (!hn::AllTrue(d, hn::IsFinite(all))) return false;
+  const auto add = [&](double* to, auto low, auto high) HWY_ATTR {
+    if (to == nullptr) return;
+    hn::StoreU(hn::Add(hn::LoadU(d, to + i), low), d, to + i);
+    if (hn::Lanes(f) > half) hn::StoreU(hn::Add(hn::LoadU(d, to + i + half), high), d, to + i + half);
+  };
+  add(dweight, low_products, high_products);
+  add(dbias, low_sums, high_sums);
+  return true;
+}
+
 // Rows in the inner loop, so that sums are read and written once for all rows.
 template <typename T>
 void weight_gradient(const NormGradientRow<T>* rows, size_t row_count, size_t count, double* HWY_RESTRICT dweight,
                      double* HWY_RESTRICT dbias) {
-  const auto of_lanes = [=](auto d, size_t i) HWY_ATTR {
-    const hn::Rebind<T, decltype(d)> narrow;
-    auto products = dweight == nullptr ? hn::Zero(d) : hn::LoadU(d, dweight + i);
-    auto sums = dbias == nullptr ? hn::Zero(d) : hn::LoadU(d, dbias + i);
-    for (size_t r = 0; r < row_count; ++r) {
-      const NormGradientRow<T>& row = rows[r];
-      prefetch_behind(row.x + i);
-      prefetch_behind(row.g + i);
-      const auto distance = hn::Sub(hn::LoadU(narrow, row.x + i), hn::Set(narrow, row.mean));
-      const auto slope = load_computed(d, row.g + i);
-      products = hn::MulAdd(slope, widened(d, hn::Mul(distance, hn::Set(narrow, row.scale))), products);
-      sums = hn::Add(sums, slope);
-    }
-    if (dweight != nullptr) hn::StoreU(products, d, dweight + i);
-    if (dbias != nullptr) hn::StoreU(sums, d, dbias + i);
-  };
   const ComputeType d;
   const size_t lanes = hn::Lanes(d);
   size_t i = 0;
-  for (; i + lanes <= count; i += lanes) of_lanes(d, i);
-  for (; i < count; ++i) of_lanes(hn::CappedTag<double, 1>(), i);
+  if constexpr (std::is_same_v<T, float>) {
+    const size_t all = hn::Lanes(hn::ScalableTag<float>());
+    for (; i + all <= count; i += all) {
+      if (weight_gradient_of_floats(rows, row_count, i, dweight, dbias)) continue;
+      for (size_t k = i; k < i + all; k += lanes) weight_gradient_of_lanes(d, rows, row_count, k, dweight, dbias);
+    }
+  }
+  for (; i + lanes <= count; i += lanes) weight_gradient_of_lanes(d, rows, row_count, i, dweight, dbias);
+  const hn::CappedTag<double, 1> one;
+  for (; i < count; ++i) weight_gradient_of_lanes(one, rows, row_count, i, dweight, dbias);
 }
 
 template <typename T>
