@@ -1,4 +1,4 @@
-"""What checked mode finds in the labelled kernels (softnpu/tests/kernel/labelled), and the time that it takes."""
+"""What checked mode finds in the labelled kernels (softnpu/tests/ascendc/labelled), and the time that it takes."""
 
 import os
 import statistics

@@ -1,4 +1,4 @@
-"""How the timeline's model of an NPU orders pairs of kernels (softnpu/tests/kernel/timelines), with other figures, too."""
+"""How the timeline's model of an NPU orders pairs of kernels (softnpu/tests/ascendc/timelines), with other figures, too."""
 
 import json
 import os
