@@ -11,30 +11,19 @@
 #include "base/text.h"
 #include "graph/ir/print.h"
 #include "graph/lower/builder.h"
+#include "graph/model/buffers.h"
 #include "graph/passes/passes.h"
 #include "graph/session/session.h"
 #include "softnpu/graph_builder.h"
 
-using softnpu::api;
-using softnpu::Status;
-using softnpu::text;
-using softnpu::graph::Buffer;
-using softnpu::graph::Builder;
-using softnpu::graph::Graph;
-using softnpu::graph::Ints;
-using softnpu::graph::Operand;
-using softnpu::graph::Session;
-using softnpu::graph::Value;
-using softnpu::graph::ValueId;
-using softnpu::graph::ValueKind;
-
 struct softnpuBuiltGraph {
-  Builder builder;
-  std::shared_ptr<const Graph> graph;  // compiled
-  std::unique_ptr<Session> session;
+  softnpu::graph::Builder builder;
+  std::shared_ptr<const softnpu::graph::Graph> graph;  // compiled
+  std::unique_ptr<softnpu::graph::Session> session;
   std::string shown;
 };
 
+namespace softnpu::graph {
 namespace {
 
 Status wrong(std::string sentence) { return {ACL_ERROR_INVALID_PARAM, std::move(sentence)}; }
@@ -44,12 +33,10 @@ template <typename Body>
 Status taken(Body&& body) {
   try {
     return std::forward<Body>(body)();
-  } catch (const softnpu::graph::Refused& reason) {
+  } catch (const Refused& reason) {
     return wrong(reason.what());
   }
 }
-
-Ints sizes_of(const softnpuSizes& sizes) { return {sizes.dims, sizes.dims + sizes.rank}; }
 
 Status check_id(softnpuBuiltGraph& graph, ValueId id) {
   if (graph.session != nullptr) return wrong("the graph is compiled: nothing can be added");
@@ -71,12 +58,12 @@ aclError add_value(softnpuBuiltGraph* graph, const softnpuGraphValue* given, int
     Builder& build = graph->builder;
     if (given->kind == SOFTNPU_VALUE_CONSTANT) {
       *out = build.constant(given->dtype, sizes_of(given->sizes),
-                            softnpu::graph::copy_bytes(given->bytes.data, given->bytes.bytes));
+                            copy_bytes(given->bytes.data, given->bytes.bytes));
       return Status::ok();
     }
     Value value;
     value.dtype = given->dtype;
-    value.dims = softnpu::Dims(sizes_of(given->sizes));
+    value.dims = Dims(sizes_of(given->sizes));
     const bool is_input = given->kind == SOFTNPU_VALUE_INPUT;
     value.kind = is_input ? ValueKind::kInput : ValueKind::kParameter;
     value.name = text(is_input ? "input" : "parameter", build.graph().values.size());
@@ -98,7 +85,7 @@ aclError add_view(softnpuBuiltGraph* graph, int32_t value, const softnpuSizes* s
   });
 }
 
-softnpu::OpAttrValue attribute_of(const softnpuGraphAttribute& given) {
+OpAttrValue attribute_of(const softnpuGraphAttribute& given) {
   switch (given.kind) {
     case SOFTNPU_ATTRIBUTE_BOOL: return given.integer != 0;
     case SOFTNPU_ATTRIBUTE_INTEGER: return given.integer;
@@ -114,10 +101,10 @@ aclError add_node(softnpuBuiltGraph* graph, const softnpuGraphNode* node, void (
     return taken([&] {
       std::vector<Operand> operands;
       for (const softnpuGraphOperand& one : std::span(node->operands, node->operandCount)) {
-        if (one.value != softnpu::graph::kNoValue) SOFTNPU_RETURN_IF_ERROR(check_id(*graph, one.value));
+        if (one.value != kNoValue) SOFTNPU_RETURN_IF_ERROR(check_id(*graph, one.value));
         operands.push_back({one.value, one.onHost != 0});
       }
-      softnpu::graph::Attributes attributes;
+      Attributes attributes;
       for (const softnpuGraphAttribute& one : std::span(node->attributes, node->attributeCount)) {
         attributes[one.name] = attribute_of(one);
       }
@@ -161,9 +148,9 @@ aclError compile(softnpuBuiltGraph* graph, const int32_t* outputs, size_t count,
       for (const int32_t id : std::span(outputs, count)) SOFTNPU_RETURN_IF_ERROR(check_id(*graph, id));
       set_outputs(graph->builder, {outputs, count});
       auto built = std::make_shared<Graph>(std::move(graph->builder.graph()));
-      softnpu::graph::remove_dead(built.get());
-      SOFTNPU_RETURN_IF_ERROR(softnpu::graph::check(*built));
-      SOFTNPU_RETURN_IF_ERROR(softnpu::graph::run_passes({}, built.get()));
+      remove_dead(built.get());
+      SOFTNPU_RETURN_IF_ERROR(check(*built));
+      SOFTNPU_RETURN_IF_ERROR(run_passes({}, built.get()));
       graph->graph = built;
       Session::GivenMemory given;
       given.fuses = is_unfused == 0;
@@ -171,13 +158,6 @@ aclError compile(softnpuBuiltGraph* graph, const int32_t* outputs, size_t count,
       return graph->session->try_plan();
     });
   });
-}
-
-std::vector<Buffer> buffers(const softnpuBuffer* first, size_t count) {
-  std::vector<Buffer> result;
-  result.reserve(count);
-  for (const softnpuBuffer& one : std::span(first, count)) result.push_back({one.data, one.bytes});
-  return result;
 }
 
 aclError run(softnpuBuiltGraph* graph, const softnpuBuffer* inputs, size_t input_count, const softnpuBuffer* outputs,
@@ -189,14 +169,14 @@ aclError run(softnpuBuiltGraph* graph, const softnpuBuffer* inputs, size_t input
 }
 
 const char* show(softnpuBuiltGraph* graph) {
-  if (graph->shown.empty() && graph->graph != nullptr) graph->shown = softnpu::graph::print(*graph->graph);
+  if (graph->shown.empty() && graph->graph != nullptr) graph->shown = print(*graph->graph);
   return graph->shown.c_str();
 }
 
 void memory(const softnpuBuiltGraph* graph, softnpuGraphMemory* out) {
   *out = {0, 0, 0};
   if (graph->graph == nullptr) return;
-  const softnpu::graph::MemoryPlan plan = plan_memory(*graph->graph);
+  const MemoryPlan plan = plan_memory(*graph->graph);
   out->work = plan.work_bytes;
   out->weights = plan.weight_bytes;
   for (const Value& value : graph->graph->values) {
@@ -204,10 +184,10 @@ void memory(const softnpuBuiltGraph* graph, softnpuGraphMemory* out) {
   }
 }
 
-}  // namespace
+constexpr softnpuGraphBuilder kBuilder = {&create,   &destroy, &add_value, &add_view, &add_node,
+                                          &describe, &compile, &run,       &show,     &memory};
 
-const softnpuGraphBuilder* softnpuGetGraphBuilder() {
-  static const softnpuGraphBuilder builder = {&create,   &destroy, &add_value, &add_view, &add_node,
-                                              &describe, &compile, &run,       &show,     &memory};
-  return &builder;
-}
+}  // namespace
+}  // namespace softnpu::graph
+
+const softnpuGraphBuilder* softnpuGetGraphBuilder() { return &softnpu::graph::kBuilder; }

@@ -9,24 +9,18 @@
 #include <vector>
 
 #include "base/border.h"
+#include "graph/model/buffers.h"
 #include "graph/model/compile.h"
 #include "graph/model/description.h"
 #include "graph/model/loaded.h"
 #include "softnpu/graph.h"
 
-using softnpu::api;
-using softnpu::Status;
-using softnpu::graph::Buffer;
-using softnpu::graph::Graph;
-using softnpu::graph::Ints;
-using softnpu::graph::LoadedGraph;
-using softnpu::graph::Session;
-
 struct softnpuModel {
-  std::unique_ptr<LoadedGraph> graph;
+  std::unique_ptr<softnpu::graph::LoadedGraph> graph;
   std::vector<int64_t> list;  // the entries one behind the other
 };
 
+namespace softnpu::graph {
 namespace {
 
 softnpuModelTensor tensor_of(const LoadedGraph::Tensor& tensor) {
@@ -34,17 +28,17 @@ softnpuModelTensor tensor_of(const LoadedGraph::Tensor& tensor) {
           tensor.sizes.data(), tensor.sizes.size(), tensor.bytes};
 }
 
-Status read(const softnpuModelFile& file, softnpu::graph::CompiledModel* out) {
+Status read(const softnpuModelFile& file, CompiledModel* out) {
   auto bytes = std::make_shared<std::vector<char>>(file.bytes);
   if (file.bytes > 0) std::memcpy(bytes->data(), file.data, file.bytes);
   const std::string_view own(bytes->data(), bytes->size());
-  SOFTNPU_RETURN_IF_ERROR(softnpu::graph::read_om(own, std::move(bytes), out));
-  return out->description.has_value() ? softnpu::graph::graph_of(*out->description, &out->graph) : Status::ok();
+  SOFTNPU_RETURN_IF_ERROR(read_om(own, std::move(bytes), out));
+  return out->description.has_value() ? graph_of(*out->description, &out->graph) : Status::ok();
 }
 
 aclError query(const softnpuModelFile* file, size_t* work, size_t* weights) {
   return api("aclmdlQuerySize", [&] {
-    softnpu::graph::CompiledModel model;
+    CompiledModel model;
     SOFTNPU_RETURN_IF_ERROR(read(*file, &model));
     return LoadedGraph::query(model, work, weights);
   });
@@ -52,7 +46,7 @@ aclError query(const softnpuModelFile* file, size_t* work, size_t* weights) {
 
 aclError load(const softnpuModelFile* file, const softnpuModelMemory* memory, softnpuModel** out) {
   return api("aclmdlLoad", [&] {
-    softnpu::graph::CompiledModel compiled;
+    CompiledModel compiled;
     SOFTNPU_RETURN_IF_ERROR(read(*file, &compiled));
     auto model = std::make_unique<softnpuModel>();
     const Session::GivenMemory given{{memory->work.data, memory->work.bytes},
@@ -78,23 +72,15 @@ void describe(const softnpuModel* model, int32_t is_output, size_t index, softnp
   *out = tensor_of(tensors(model, is_output)[index]);
 }
 
-std::vector<Buffer> buffers(const softnpuBuffer* first, size_t count) {
-  std::vector<Buffer> result;
-  for (const softnpuBuffer& one : std::span(first, count)) result.push_back({one.data, one.bytes});
-  return result;
-}
-
 // The session of a call; reports its outputs.
 Status find_session(softnpuModel* model, const softnpuModelCall& call, std::shared_ptr<Session>* out) {
   std::vector<Ints> sizes;
-  for (const softnpuSizes& one : std::span(call.sizes, call.sizeCount)) {
-    sizes.emplace_back(one.dims, one.dims + one.rank);
-  }
+  for (const softnpuSizes& one : std::span(call.sizes, call.sizeCount)) sizes.push_back(sizes_of(one));
   SOFTNPU_RETURN_IF_ERROR(model->graph->session(sizes, out));
   if (call.report == nullptr) return Status::ok();
   const Graph& graph = (*out)->graph();
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
-    const softnpu::graph::Value& value = graph.values[graph.outputs[i]];
+    const Value& value = graph.values[graph.outputs[i]];
     const LoadedGraph::Tensor output{
         value.name, value.dtype, {value.dims.begin(), value.dims.end()}, byte_count(value)};
     const softnpuModelTensor tensor = tensor_of(output);
@@ -144,16 +130,16 @@ aclError sizes(softnpuModel* model, const int64_t* entry, size_t width,
 
 int32_t is_open(const softnpuModel* model) { return model->graph->has_open_sizes() ? 1 : 0; }
 
-}  // namespace
+constexpr softnpuGraphEngine kEngine = {&query, &load,    &unload, &count, &describe,
+                                        &run,   &resolve, &list,   &sizes, &is_open};
 
-const softnpuGraphEngine* softnpuGetGraphEngine() {
-  static const softnpuGraphEngine engine = {&query, &load,    &unload, &count, &describe,
-                                            &run,   &resolve, &list,   &sizes, &is_open};
-  return &engine;
-}
+}  // namespace
+}  // namespace softnpu::graph
+
+const softnpuGraphEngine* softnpuGetGraphEngine() { return &softnpu::graph::kEngine; }
 
 aclError softnpuCompileModel(const softnpuModelFile* onnx, softnpuModelFile* compiled) {
-  return api("softnpuCompileModel", [&] {
+  return softnpu::api("softnpuCompileModel", [&] {
     SOFTNPU_RETURN_IF_ERROR(softnpu::require(onnx, "onnx"));
     SOFTNPU_RETURN_IF_ERROR(softnpu::require(compiled, "compiled"));
     std::string bytes;
@@ -161,7 +147,7 @@ aclError softnpuCompileModel(const softnpuModelFile* onnx, softnpuModelFile* com
     auto copy = std::make_unique<char[]>(bytes.size());
     std::memcpy(copy.get(), bytes.data(), bytes.size());
     *compiled = {copy.release(), bytes.size()};
-    return Status::ok();
+    return softnpu::Status::ok();
   });
 }
 
