@@ -9,7 +9,7 @@ from torch._inductor.codecache import CppCodeCache, LambdaFuture
 from torch._inductor.utils import clear_on_fresh_cache
 
 from torch_npu._core import state
-from torch_npu._inductor.source import signature_of, with_entries, work_of
+from torch_npu._inductor.source import PREFIX_HEADER, signature_of, with_entries, work_of
 
 
 @clear_on_fresh_cache
@@ -22,7 +22,7 @@ class _NpuCodeCache(CppCodeCache):
 
     @classmethod
     def _get_uncompiled_header(cls, device: str) -> str:
-        return "torch/csrc/inductor/cpp_prefix.h"
+        return PREFIX_HEADER
 
 
 def _address(function: Any) -> int:  # noqa: ANN401

@@ -3,7 +3,9 @@
 import re
 from pathlib import Path
 
-_PREFIX = "#include <torch/csrc/inductor/cpp_prefix.h>\n"
+# The header of PyTorch that a generated kernel includes first.
+PREFIX_HEADER = "torch/csrc/inductor/cpp_prefix.h"
+_PREFIX = f"#include <{PREFIX_HEADER}>\n"
 _MASK_BYTES = Path(__file__).with_name("mask_bytes.h").read_text()
 
 _STATEMENT = re.compile(r"\bauto tmp\d+ =")

@@ -224,6 +224,9 @@ aclDataType acl_data_type(at::ScalarType type) {
     case at::kComplexHalf: return ACL_COMPLEX32;
     case at::kComplexFloat: return ACL_COMPLEX64;
     case at::kComplexDouble: return ACL_COMPLEX128;
+    case at::kFloat8_e5m2: return ACL_FLOAT8_E5M2;
+    case at::kFloat8_e4m3fn: return ACL_FLOAT8_E4M3FN;
+    case at::kFloat8_e8m0fnu: return ACL_FLOAT8_E8M0;
     default: return ACL_DT_UNDEFINED;
   }
 }

@@ -99,6 +99,12 @@ struct Batch {
   }
 };
 
+Batch batch_of(const char* name, const Tensor& query, const Tensor& key, std::optional<std::string_view> layout,
+               at::OptionalSymIntArrayRef query_ends, at::OptionalSymIntArrayRef key_ends,
+               std::optional<int64_t> mode) {
+  return {name, query, key, layout.value_or("BSND"), query_ends, key_ends, mode.value_or(3)};
+}
+
 void check_weights(const Batch& b, const Tensor& weights) {
   TORCH_CHECK(weights.sym_sizes() == b.query.sym_sizes().slice(0, static_cast<std::size_t>(b.query.dim() - 1)),
               "npu::", b.name, ": weights is of size ", weights.sym_sizes(), " for query_index of size ",
@@ -120,7 +126,8 @@ struct Loss {
   const Tensor &query, &key, &weights, &softmax_max, &softmax_sum;
   double scale;
   const OptionalTensor &query_rope, &key_rope;
-  const Tensor *index_max, *index_sum, *chosen;  // of the dense loss, and of the sparse one
+  // Of the dense loss, and of the sparse one.
+  const Tensor *index_max = nullptr, *index_sum = nullptr, *chosen = nullptr;
 
   void check() const {
     const auto same = aclnn_check::dtype_bit(batch.query.scalar_type());
@@ -261,19 +268,9 @@ FourTensors npu_sparse_lightning_indexer_grad_kl_loss(
     std::optional<int64_t> sparse_mode, std::optional<int64_t> /*pre_tokens*/, std::optional<int64_t> /*next_tokens*/,
     const OptionalTensor& sinks) {
   TORCH_CHECK_NOT_IMPLEMENTED(!exists(sinks), "npu::", kSparse, ": sinks is given: None is taken");
-  const Loss loss{{kSparse, query_index, key_index, layout.value_or("BSND"), actual_seq_qlen, actual_seq_klen,
-                   sparse_mode.value_or(3)},
-                  query,
-                  key,
-                  weights,
-                  softmax_max,
-                  softmax_sum,
-                  scale_value,
-                  query_rope,
-                  key_rope,
-                  nullptr,
-                  nullptr,
-                  &sparse_indices};
+  Loss loss{batch_of(kSparse, query_index, key_index, layout, actual_seq_qlen, actual_seq_klen, sparse_mode),
+            query, key, weights, softmax_max, softmax_sum, scale_value, query_rope, key_rope};
+  loss.chosen = &sparse_indices;
   return loss.run();
 }
 
@@ -284,19 +281,10 @@ FourTensors npu_dense_lightning_indexer_grad_kl_loss(
     const OptionalTensor& key_rope, at::OptionalSymIntArrayRef actual_seq_qlen,
     at::OptionalSymIntArrayRef actual_seq_klen, std::optional<std::string_view> layout,
     std::optional<int64_t> sparse_mode, std::optional<int64_t> /*pre_tokens*/, std::optional<int64_t> /*next_tokens*/) {
-  const Loss loss{{kDense, query_index, key_index, layout.value_or("BSND"), actual_seq_qlen, actual_seq_klen,
-                   sparse_mode.value_or(3)},
-                  query,
-                  key,
-                  weights,
-                  softmax_max,
-                  softmax_sum,
-                  scale_value,
-                  query_rope,
-                  key_rope,
-                  &softmax_max_index,
-                  &softmax_sum_index,
-                  nullptr};
+  Loss loss{batch_of(kDense, query_index, key_index, layout, actual_seq_qlen, actual_seq_klen, sparse_mode),
+            query, key, weights, softmax_max, softmax_sum, scale_value, query_rope, key_rope};
+  loss.index_max = &softmax_max_index;
+  loss.index_sum = &softmax_sum_index;
   return loss.run();
 }
 
@@ -305,13 +293,7 @@ std::tuple<Tensor, Tensor> npu_dense_lightning_indexer_softmax_lse(
     at::OptionalSymIntArrayRef actual_seq_qlen, at::OptionalSymIntArrayRef actual_seq_klen,
     std::optional<std::string_view> layout, std::optional<int64_t> sparse_mode, std::optional<int64_t> /*pre_tokens*/,
     std::optional<int64_t> /*next_tokens*/) {
-  const Batch batch{kRows,
-                    query_index,
-                    key_index,
-                    layout.value_or("BSND"),
-                    actual_seq_qlen,
-                    actual_seq_klen,
-                    sparse_mode.value_or(3)};
+  const Batch batch = batch_of(kRows, query_index, key_index, layout, actual_seq_qlen, actual_seq_klen, sparse_mode);
   const auto same = aclnn_check::dtype_bit(query_index.scalar_type());
   Operands(kRows)
       .take("query_index", query_index, kTrained)

@@ -16,6 +16,11 @@ using OptionalTensor = std::optional<Tensor>;
 
 constexpr aclnn_check::Dtypes kProjected = dtypes({at::kHalf, at::kBFloat16, at::kFloat, at::kDouble});
 
+struct Weights {
+  const Tensor &query, &key, &value, &output;
+  const OptionalTensor &query_bias, &key_bias, &value_bias, &output_bias;
+};
+
 struct Heads {
   const char* name;
   int64_t count, width, sources, targets;
@@ -37,6 +42,22 @@ struct Heads {
                 ": rows of ", columns(), " numbers, tgt_len and twice src_len for each of the batch, are taken");
   }
 
+  // The tensors of both directions, and the type that the others have.
+  aclnn_check::Dtypes take(Operands* operands, const Tensor& query, const Tensor& key, const Tensor& value,
+                           const Weights& weights) const {
+    const auto same = aclnn_check::dtype_bit(query.scalar_type());
+    operands->take("query", query, kProjected).take("key", key, same).take("value", value, same);
+    operands->take("query_weight", weights.query, same)
+        .take("key_weight", weights.key, same)
+        .take("value_weight", weights.value, same)
+        .take("out_proj_weight", weights.output, same)
+        .take("query_bias", weights.query_bias, same)
+        .take("key_bias", weights.key_bias, same)
+        .take("value_bias", weights.value_bias, same)
+        .take("out_proj_bias", weights.output_bias, same);
+    return same;
+  }
+
   // [B, N, length, width] of rows, and back.
   Tensor split(const Tensor& rows, int64_t length) const {
     return rows.reshape({-1, length, count, width}).transpose(1, 2).contiguous();
@@ -53,21 +74,11 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> npu_m
     const OptionalTensor& out_proj_bias, const OptionalTensor& dropout_mask, int64_t attn_head_num,
     int64_t attn_dim_per_head, int64_t src_len, int64_t tgt_len, double dropout_prob, bool softmax_use_float) {
   const Heads heads{"npu_multi_head_attention", attn_head_num, attn_dim_per_head, src_len, tgt_len, dropout_prob};
-  const auto same = aclnn_check::dtype_bit(query.scalar_type());
-  Operands(heads.name)
-      .take("query", query, kProjected)
-      .take("key", key, same)
-      .take("value", value, same)
-      .take("query_weight", query_weight, same)
-      .take("key_weight", key_weight, same)
-      .take("value_weight", value_weight, same)
-      .take("attn_mask", attn_mask, same)
-      .take("out_proj_weight", out_proj_weight, same)
-      .take("query_bias", query_bias, same)
-      .take("key_bias", key_bias, same)
-      .take("value_bias", value_bias, same)
-      .take("out_proj_bias", out_proj_bias, same)
-      .take("dropout_mask", dropout_mask);
+  Operands operands(heads.name);
+  const auto same = heads.take(&operands, query, key, value,
+                               {query_weight, key_weight, value_weight, out_proj_weight, query_bias, key_bias,
+                                value_bias, out_proj_bias});
+  operands.take("attn_mask", attn_mask, same).take("dropout_mask", dropout_mask);
   heads.check(query, key, value);
   const auto type = query.scalar_type();
   const auto score_type = softmax_use_float && type != at::kDouble ? at::kFloat : type;
@@ -123,20 +134,11 @@ npu_multi_head_attention_backward(const Tensor& query, const Tensor& key, const 
                                   double dropout_prob, bool /*softmax_use_float*/) {
   const Heads heads{
       "npu_multi_head_attention_backward", attn_head_num, attn_dim_per_head, src_len, tgt_len, dropout_prob};
-  const auto same = aclnn_check::dtype_bit(query.scalar_type());
-  Operands(heads.name)
-      .take("query", query, kProjected)
-      .take("key", key, same)
-      .take("value", value, same)
-      .take("query_weight", query_weight, same)
-      .take("key_weight", key_weight, same)
-      .take("value_weight", value_weight, same)
-      .take("out_proj_weight", out_proj_weight, same)
-      .take("query_bias", query_bias, same)
-      .take("key_bias", key_bias, same)
-      .take("value_bias", value_bias, same)
-      .take("out_proj_bias", out_proj_bias, same)
-      .take("query_res", query_res, same)
+  Operands operands(heads.name);
+  const auto same = heads.take(&operands, query, key, value,
+                               {query_weight, key_weight, value_weight, out_proj_weight, query_bias, key_bias,
+                                value_bias, out_proj_bias});
+  operands.take("query_res", query_res, same)
       .take("key_res", key_res, same)
       .take("value_res", value_res, same)
       .take("attn_scores", attn_scores, same | dtypes({at::kFloat}))

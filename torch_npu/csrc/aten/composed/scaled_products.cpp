@@ -14,7 +14,6 @@ using at::Tensor;
 using OptionalTensor = std::optional<Tensor>;
 
 constexpr int64_t kShared = 32, kTwo = 2;
-constexpr int64_t kFloat8E8M0 = 293;  // torch_npu's number of float8_e8m0
 
 bool given(const OptionalTensor& tensor) { return tensor.has_value() && tensor->defined(); }
 
@@ -76,7 +75,7 @@ void check_scaled_types(const char* name, at::OptionalIntArrayRef group_sizes,
           *group_sizes == at::IntArrayRef({1, 1, kShared}),
       "npu::", name, ": group_sizes is ", *group_sizes, ": None, [0, 0, 0] and [1, 1, 32] ", "are taken");
   for (const auto& [role, number] : types) {
-    if (!number.has_value() || *number == kFloat8E8M0) continue;
+    if (!number.has_value()) continue;
     const at::ScalarType type = dtype_of_number(role, *number);
     TORCH_CHECK_NOT_IMPLEMENTED(type == at::kFloat8_e8m0fnu || type == at::kFloat8_e4m3fn || type == at::kFloat8_e5m2,
                                 "npu::", name, ": ", role, " is ", *number, ", which is ", type,
