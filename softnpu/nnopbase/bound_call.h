@@ -32,7 +32,7 @@ struct BoundTensor {
 // Its operands are the addresses of `tensors`. rebind() must not be called by two threads at once.
 class BoundCall : public Rebindable {
  public:
-  std::span<void* const> operands() const final { return addresses_; }
+  std::span<void* const> operands() const { return addresses_; }
   std::span<const BoundTensor> tensors() const { return tensors_; }
 
  protected:

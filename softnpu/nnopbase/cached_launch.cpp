@@ -36,7 +36,7 @@ struct softnpuCachedLaunch {
   bool was_recorded = softnpu::traces_operands();  // when the call was cached: `operands` are known, where it has any
 
   // Either for other tensors with the same descriptions:
-  std::unique_ptr<const softnpu::Rebindable> call;
+  std::unique_ptr<const softnpu::RebindablePlan> call;
   std::vector<size_t> tensor_of;  // per operand
   std::vector<size_t> written;    // indices of tensors
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/checked.h"
 #include "base/inline_function.h"
@@ -19,7 +20,8 @@ struct aclTensor;
 namespace softnpu {
 
 struct Plan;
-using MakeRebindable = std::unique_ptr<const Rebindable> (*)(const Plan& plan);
+class ShapeRecord;
+using MakeRebindable = std::unique_ptr<const RebindablePlan> (*)(const Plan& plan);
 
 // Describes the arguments of a call: "(float32[2, 3], float32[3, 4])".
 using Describe = InlineFunction<std::string(), 64>;
@@ -42,6 +44,8 @@ struct Plan {
   // Makes the call of a plan. Set if the work depends only on its tensors' descriptions and addresses: the operands are
   // then each one's first element, as kernels address it, and the caller sets `written` of what rebind() makes.
   MakeRebindable rebindable = nullptr;
+  // Of an operator called by its type: for each output the sizes that the run determines, or null. Empty: all are known.
+  std::vector<std::shared_ptr<ShapeRecord>> sizes = {};
 
   bool is_small() const { return work < kSmallWork; }
 };

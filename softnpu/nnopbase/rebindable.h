@@ -1,5 +1,5 @@
 #pragma once
-// A call that can be planned for operands at other addresses, with everything else as it was.
+// Calls that can be planned for operands at other addresses, with everything else as it was.
 
 #include <memory>
 #include <span>
@@ -18,11 +18,15 @@ class Rebindable {
   Rebindable& operator=(const Rebindable&) = delete;
   virtual ~Rebindable() = default;
 
-  // The addresses in the call that was planned first.
-  virtual std::span<void* const> operands() const = 0;
-
-  // Plans the call for `operands`, in the same order.
+  // Plans the call for `operands`, one address for each of the call's operands, in their order.
   virtual Status rebind(std::span<void* const> operands, Plan* plan) const = 0;
+};
+
+// The call of a plan, whose operands have addresses already.
+class RebindablePlan : public Rebindable {
+ public:
+  // The addresses in the plan.
+  virtual std::span<void* const> operands() const = 0;
 
   // The call's work as a loop, for operators on lists; null if it is not a loop.
   virtual std::shared_ptr<const ElementwiseLoop> as_loop() const { return nullptr; }

@@ -8,6 +8,7 @@
 
 #include "ascendcl/op_attr.h"
 #include "nnopbase/executor.h"
+#include "nnopbase/rebindable.h"
 #include "nnopbase/tensor.h"
 
 namespace softnpu {
@@ -30,19 +31,21 @@ struct RegistryCall {
 };
 
 // An operator compiled for the types, sizes, formats, host bytes and attributes of a call, all checked; only the
-// addresses are open. Shared by threads.
-class CompiledOperator {
+// addresses are open. Shared by threads, which may rebind it at once. Its operands are the storages' first bytes of the
+// inputs, then of the outputs; null for one that is omitted or in host memory. rebind() sets `written`.
+class CompiledOperator : public Rebindable {
  public:
-  CompiledOperator() = default;
-  CompiledOperator(const CompiledOperator&) = delete;
-  CompiledOperator& operator=(const CompiledOperator&) = delete;
-  virtual ~CompiledOperator() = default;
-
   virtual const char* name() const = 0;  // has the lifetime of the process
-  // `call` may differ from the compiled one in addresses only. An output gets a ShapeRecord if the run determines its
-  // sizes.
-  virtual Status plan(RegistryCall* call, Plan* plan) const = 0;
 };
+
+// The operands of `call`.
+inline std::vector<void*> operands_of(const RegistryCall& call) {
+  std::vector<void*> operands;
+  operands.reserve(call.inputs.size() + call.outputs.size());
+  for (const RegistryTensor& input : call.inputs) operands.push_back(input.tensor.data);
+  for (const RegistryTensor& output : call.outputs) operands.push_back(output.tensor.data);
+  return operands;
+}
 
 }  // namespace softnpu
 

@@ -4,7 +4,6 @@
 #include "ascendcl/tensor_desc.h"
 #include "base/text.h"
 #include "nnopbase/call_tensors.h"
-#include "nnopbase/written.h"
 #include "op_compiler/compile_cache.h"
 
 namespace softnpu {
@@ -14,11 +13,11 @@ Status launch(RegistryCall* call, aclrtStream stream) {
     std::shared_ptr<const CompiledOperator> compiled;
     SOFTNPU_RETURN_IF_ERROR(compiled_operator(*call, &compiled));
     Plan plan;
-    SOFTNPU_RETURN_IF_ERROR(compiled->plan(call, &plan));
+    SOFTNPU_RETURN_IF_ERROR(compiled->rebind(operands_of(*call), &plan));
+    for (size_t i = 0; i < plan.sizes.size(); ++i) call->outputs[i].tensor.shape = plan.sizes[i];
     if (softnpuWatchesOverflow() != 0) {
       for (const RegistryTensor& input : call->inputs) collect_input(&input.tensor);
     }
-    for (const RegistryTensor& output : call->outputs) add_written(&output.tensor, &plan);
     return launch_plan(compiled->name(), std::move(plan), stream);
   };
   const Status status = body();

@@ -8,7 +8,6 @@
 #include "graph/session/operators.h"
 #include "nnopbase/fused_plan.h"
 #include "nnopbase/launch_planned.h"
-#include "nnopbase/written.h"
 #include "softnpu/memory_events.h"
 
 namespace softnpu::graph {
@@ -157,8 +156,9 @@ void Session::fill(const Node& node, RegistryCall* call) const {
 
 Status Session::add_step(const Node& node, Step* step) {
   step->node = &node;
-  fill(node, &step->call);
-  SOFTNPU_RETURN_IF_ERROR(compile(step->call, &step->compiled));
+  RegistryCall call;
+  fill(node, &call);
+  SOFTNPU_RETURN_IF_ERROR(compile(call, &step->compiled));
   step->is_bound = is_bound(node);
   if (step->is_bound) return Status::ok();
   auto planned = std::make_shared<LaunchTemplate>(LaunchTemplate{step->compiled->name(), {}});
@@ -169,20 +169,14 @@ Status Session::add_step(const Node& node, Step* step) {
 }
 
 Status Session::plan(const Step& step, Plan* plan) const {
-  RegistryCall call = step.call;
-  for (size_t i = 0; i < call.inputs.size(); ++i) {
-    const Operand& input = step.node->inputs[i];
-    if (input.value != kNoValue && !input.on_host) call.inputs[i].tensor.data = address(input.value);
+  std::vector<void*> operands;
+  for (const Operand& input : step.node->inputs) {
+    operands.push_back(input.value == kNoValue || input.on_host ? nullptr : address(input.value));
   }
-  for (size_t i = 0; i < call.outputs.size(); ++i) call.outputs[i].tensor.data = address(step.node->outputs[i]);
-  SOFTNPU_RETURN_IF_ERROR(step.compiled->plan(&call, plan));
-  for (const RegistryTensor& output : call.outputs) {
-    if (output.tensor.shape != nullptr) {
-      return {ACL_ERROR_OP_UNSUPPORTED_DYNAMIC, "the sizes of its results depend on data"};
-    }
-    add_written(&output.tensor, plan);
-  }
-  return Status::ok();
+  for (const ValueId id : step.node->outputs) operands.push_back(address(id));
+  SOFTNPU_RETURN_IF_ERROR(step.compiled->rebind(operands, plan));
+  if (plan->sizes.empty()) return Status::ok();
+  return {ACL_ERROR_OP_UNSUPPORTED_DYNAMIC, "the sizes of its results depend on data"};
 }
 
 void Session::find_last_readers() {

@@ -54,7 +54,6 @@ class Session {
   // A node that runs at each run.
   struct Step {
     const Node* node;
-    RegistryCall call;
     std::shared_ptr<const CompiledOperator> compiled;
     std::shared_ptr<const LaunchTemplate> planned;  // null: bound, and not planned yet
     bool is_bound = false;                          // inputs or outputs of the graph are among its operands

@@ -16,10 +16,10 @@ namespace softnpu {
 // How such a plan is rebound. Run must have `operands`, an array; operand_count(); put(Plan*) const, which makes a plan
 // of it; and as_loop() const if it can be a part of a list's loop.
 template <typename Run>
-class RebindableRun final : public Rebindable {
+class RebindableRun final : public RebindablePlan {
  public:
   explicit RebindableRun(const Run& run) : run_(run) {}
-  static std::unique_ptr<const Rebindable> make(const Plan& plan) {
+  static std::unique_ptr<const RebindablePlan> make(const Plan& plan) {
     return std::make_unique<RebindableRun>(*plan.run.template target<Run>());
   }
 

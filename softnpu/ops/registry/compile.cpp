@@ -1,5 +1,8 @@
 // The function that libacl_op_compiler looks up: finds an operator by its type name.
 
+#include <algorithm>
+
+#include "nnopbase/written.h"
 #include "ops/registry/registry.h"
 
 namespace softnpu {
@@ -7,18 +10,32 @@ namespace {
 
 class PlannedOperator final : public CompiledOperator {
  public:
-  explicit PlannedOperator(const OperatorRow& row) : row_(row) {}
+  PlannedOperator(const OperatorRow& row, const RegistryCall& call) : row_(row), call_(call) {}
 
   const char* name() const override { return row_.name; }
-  Status plan(RegistryCall* call, Plan* plan) const override {
-    Operands operands(row_, *call);
-    Status planned = row_.plan(operands, plan);
-    Status read = operands.status();
+  Status rebind(std::span<void* const> operands, Plan* plan) const override {
+    RegistryCall call = call_;
+    auto operand = operands.begin();
+    for (RegistryTensor& input : call.inputs) input.tensor.data = *operand++;
+    for (RegistryTensor& output : call.outputs) output.tensor.data = *operand++;
+    Operands of(row_, call);
+    Status planned = row_.plan(of, plan);
+    Status read = of.status();
+    for (const RegistryTensor& output : call.outputs) add_written(&output.tensor, plan);
+    plan->unchanged.clear();  // they are this function's
+    set_sizes(call, plan);
     return read.is_ok() ? std::move(planned) : std::move(read);
   }
 
  private:
+  static void set_sizes(const RegistryCall& call, Plan* plan) {
+    const auto has_sizes = [](const RegistryTensor& output) { return output.tensor.shape != nullptr; };
+    if (std::ranges::none_of(call.outputs, has_sizes)) return;
+    for (const RegistryTensor& output : call.outputs) plan->sizes.push_back(output.tensor.shape);
+  }
+
   const OperatorRow& row_;
+  const RegistryCall call_;  // with addresses of the call that was compiled, which are not used
 };
 
 Status compile(const RegistryCall& call, std::unique_ptr<const CompiledOperator>* out) {
@@ -33,7 +50,7 @@ Status compile(const RegistryCall& call, std::unique_ptr<const CompiledOperator>
   }
   SOFTNPU_RETURN_IF_ERROR(check_inputs(*row, call));
   SOFTNPU_RETURN_IF_ERROR(check_outputs(*row, call));
-  *out = std::make_unique<PlannedOperator>(*row);
+  *out = std::make_unique<PlannedOperator>(*row, call);
   return Status::ok();
 }
 

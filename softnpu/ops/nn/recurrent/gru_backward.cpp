@@ -47,7 +47,7 @@ class Run {
     results_at_ = parts_.add(larger(rows * inputs, checked(std::max({inputs, hidden, int64_t{1}})) * p_.width()));
   }
 
-  Status bind(const RegistryCall& call, const Layouts& l) {
+  Status bind(std::span<void* const> operands, const Layouts& l) {
     const std::pair<const LayerOperand*, FloatRows*> all[] = {{&l.x, &x_},
                                                               {&l.w_x, &w_x_},
                                                               {&l.w_h, &w_h_},
@@ -65,7 +65,7 @@ class Run {
                                                               {&l.hidden_new, &hidden_new_},
                                                               {&l.dx, &dx_},
                                                               {&l.d_init_h, &d_init_h_}};
-    for (const auto& [operand, rows] : all) SOFTNPU_RETURN_IF_ERROR(operand->bind(call, rows));
+    for (const auto& [operand, rows] : all) SOFTNPU_RETURN_IF_ERROR(operand->bind(operands, rows));
     return Status::ok();
   }
 
@@ -219,7 +219,7 @@ Status compile_gru_grad(const RegistryCall& call, const LayerAttributes& attribu
   SOFTNPU_RETURN_IF_ERROR(l.db_x.read(call, 1, width, true));
   SOFTNPU_RETURN_IF_ERROR(l.db_h.read(call, 1, width, true));
   SOFTNPU_RETURN_IF_ERROR(l.dx.read(call, steps * batch, inputs, true));
-  *out = std::make_unique<GruGrad>("DynamicGRUV2Grad", problem, std::move(l));
+  *out = std::make_unique<GruGrad>("DynamicGRUV2Grad", call, problem, std::move(l));
   return Status::ok();
 }
 

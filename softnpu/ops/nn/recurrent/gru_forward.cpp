@@ -64,11 +64,11 @@ class Run {
     h_at_ = parts_.add(checked(batch) * hidden);
   }
 
-  Status bind(const RegistryCall& call, const Layouts& l) {
+  Status bind(std::span<void* const> operands, const Layouts& l) {
     const std::pair<const LayerOperand*, FloatRows*> all[] = {
         {&l.x, &x_}, {&l.w_x, &w_x_}, {&l.w_h, &w_h_}, {&l.b_x, &b_x_}, {&l.b_h, &b_h_}, {&l.init_h, &init_h_},
         {&l.y, &y_}, {&l.h, &h_},     {&l.z, &z_},     {&l.r, &r_},     {&l.n, &n_},     {&l.hidden_new, &hidden_new_}};
-    for (const auto& [operand, rows] : all) SOFTNPU_RETURN_IF_ERROR(operand->bind(call, rows));
+    for (const auto& [operand, rows] : all) SOFTNPU_RETURN_IF_ERROR(operand->bind(operands, rows));
     return Status::ok();
   }
 
@@ -174,7 +174,7 @@ Status compile_gru(const RegistryCall& call, const LayerAttributes& attributes,
   for (LayerOperand* operand : {&l.y, &l.h, &l.z, &l.r, &l.n, &l.hidden_new}) {
     SOFTNPU_RETURN_IF_ERROR(operand->read(call, steps * batch, hidden, true));
   }
-  *out = std::make_unique<Gru>("DynamicGRUV2", problem, std::move(l));
+  *out = std::make_unique<Gru>("DynamicGRUV2", call, problem, std::move(l));
   return Status::ok();
 }
 

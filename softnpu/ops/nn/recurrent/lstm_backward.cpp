@@ -52,10 +52,10 @@ class Run {
     results_at_ = parts_.add(larger(checked(steps) * batch * inputs, (checked(inputs) + hidden + 1) * width()));
   }
 
-  Status bind(const RegistryCall& call, const Layouts& l) {
+  Status bind(std::span<void* const> operands, const Layouts& l) {
     for (size_t i = 0; i < weights_.size(); ++i) {
-      SOFTNPU_RETURN_IF_ERROR(l.weights[i].bind(call, &weights_[i]));
-      SOFTNPU_RETURN_IF_ERROR(l.d_weights[i].bind(call, &d_weights_[i]));
+      SOFTNPU_RETURN_IF_ERROR(l.weights[i].bind(operands, &weights_[i]));
+      SOFTNPU_RETURN_IF_ERROR(l.d_weights[i].bind(operands, &d_weights_[i]));
     }
     const std::pair<const LayerOperand*, FloatRows*> all[] = {{&l.x, &x_},
                                                               {&l.init_h, &init_h_},
@@ -75,7 +75,7 @@ class Run {
                                                               {&l.dx, &dx_},
                                                               {&l.d_init_h, &d_init_h_},
                                                               {&l.d_init_c, &d_init_c_}};
-    for (const auto& [operand, rows] : all) SOFTNPU_RETURN_IF_ERROR(operand->bind(call, rows));
+    for (const auto& [operand, rows] : all) SOFTNPU_RETURN_IF_ERROR(operand->bind(operands, rows));
     return Status::ok();
   }
 
@@ -247,7 +247,7 @@ Status compile(const char* name, const RegistryCall& call, const LayerAttributes
   if (!call.inputs[layouts.mask.location].tensor.dims.empty()) {
     SOFTNPU_RETURN_IF_ERROR(layouts.mask.read(call, rows, hidden, true));
   }
-  *out = std::make_unique<LstmGrad>(name, problem, std::move(layouts));
+  *out = std::make_unique<LstmGrad>(name, call, problem, std::move(layouts));
   return Status::ok();
 }
 

@@ -67,13 +67,13 @@ class Run {
     rows_at_ = parts_.add(checked(batch) * 3 * hidden);
   }
 
-  Status bind(const RegistryCall& call, const Layouts& l) {
-    for (size_t i = 0; i < weights_.size(); ++i) SOFTNPU_RETURN_IF_ERROR(l.weights[i].bind(call, &weights_[i]));
+  Status bind(std::span<void* const> operands, const Layouts& l) {
+    for (size_t i = 0; i < weights_.size(); ++i) SOFTNPU_RETURN_IF_ERROR(l.weights[i].bind(operands, &weights_[i]));
     const std::pair<const LayerOperand*, FloatRows*> all[] = {
         {&l.x, &x_}, {&l.bias, &bias_}, {&l.mask, &mask_},    {&l.init_h, &init_h_}, {&l.init_c, &init_c_},
         {&l.y, &y_}, {&l.h, &h_},       {&l.c, &c_},          {&l.i, &i_},           {&l.j, &j_},
         {&l.f, &f_}, {&l.o, &o_},       {&l.tanh_c, &tanh_c_}};
-    for (const auto& [operand, rows] : all) SOFTNPU_RETURN_IF_ERROR(operand->bind(call, rows));
+    for (const auto& [operand, rows] : all) SOFTNPU_RETURN_IF_ERROR(operand->bind(operands, rows));
     return Status::ok();
   }
 
@@ -205,7 +205,7 @@ Status compile(const char* name, const RegistryCall& call, const LayerAttributes
        {&layouts.y, &layouts.h, &layouts.c, &layouts.i, &layouts.j, &layouts.f, &layouts.o, &layouts.tanh_c}) {
     SOFTNPU_RETURN_IF_ERROR(result->read(call, steps * batch, hidden, true));
   }
-  *out = std::make_unique<Lstm>(name, problem, std::move(layouts));
+  *out = std::make_unique<Lstm>(name, call, problem, std::move(layouts));
   return Status::ok();
 }
 

@@ -1,11 +1,13 @@
 #pragma once
-// The tensors of a recurrent layer: layouts at compilation, addresses at planning.
+// The tensors of a recurrent layer: layouts at compilation, operands at planning.
 
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "nnopbase/written.h"
 #include "ops/core/registry_call.h"
 #include "ops/nn/recurrent/rows.h"
 #include "workers/parallel.h"
@@ -19,6 +21,7 @@ struct LayerOperand {
   bool is_output = false;
   bool is_given = false;
   RowLayout layout;
+  size_t operand = 0;  // its index among the call's operands
 
   // Checks that it has `rows` and `columns`; it may be omitted if `optional`.
   Status read(const RegistryCall& call, int64_t rows, int64_t columns, bool optional) {
@@ -26,17 +29,18 @@ struct LayerOperand {
     if (optional && !typed.is_given) return Status::ok();
     SOFTNPU_RETURN_IF_ERROR(check_given(typed, role));
     is_given = true;
+    operand = is_output ? call.inputs.size() + location : location;
     return read_rows(typed.tensor, role.c_str(), rows, columns, &layout);
   }
 
-  Status bind(const RegistryCall& call, FloatRows* out) const {
+  Status bind(std::span<void* const> operands, FloatRows* out) const {
     if (!is_given) return Status::ok();
-    return FloatRows::bind(layout, (is_output ? call.outputs : call.inputs)[location].tensor, role.c_str(), out);
+    return FloatRows::bind(layout, operands[operand], role.c_str(), out);
   }
 };
 
-inline LayerOperand input(size_t location, const char* role) { return {role, location, false, false, {}}; }
-inline LayerOperand output(size_t location, const char* role) { return {role, location, true, false, {}}; }
+inline LayerOperand input(size_t location, const char* role) { return {role, location, false, false, {}, 0}; }
+inline LayerOperand output(size_t location, const char* role) { return {role, location, true, false, {}, 0}; }
 
 // The sizes of `x`: [steps, batch, inputs], and the width of the hidden state.
 struct RecurrentSizes {
@@ -82,30 +86,37 @@ class FloatParts {
   Checked count_;
 };
 
-// A compiled layer. `Run` is constructed from problem and layouts, gets a call's addresses by bind(), and has
+// A compiled layer. `Run` is constructed from problem and layouts, gets a call's operands by bind(), and has
 // run(float* workspace).
 template <typename Problem, typename Layouts, typename Run>
 class RecurrentOperator final : public CompiledOperator {
  public:
-  RecurrentOperator(const char* name, const Problem& problem, Layouts layouts)
-      : name_(name), problem_(problem), layouts_(std::move(layouts)) {}
+  RecurrentOperator(const char* name, const RegistryCall& call, const Problem& problem, Layouts layouts)
+      : name_(name), inputs_(call.inputs.size()), outputs_(call.outputs), problem_(problem), layouts_(std::move(layouts)) {}
 
   const char* name() const override { return name_; }
 
-  Status plan(RegistryCall* call, Plan* plan) const override {
+  Status rebind(std::span<void* const> operands, Plan* plan) const override {
     auto run = std::make_shared<Run>(problem_, layouts_);
-    SOFTNPU_RETURN_IF_ERROR(run->bind(*call, layouts_));
+    SOFTNPU_RETURN_IF_ERROR(run->bind(operands, layouts_));
     plan->workspace_bytes = run->workspace_bytes();
     plan->work = run->flops();
     plan->run = [run](void* workspace) {
       run->run(static_cast<float*>(workspace));
       return Status::ok();
     };
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      aclTensor output = outputs_[i].tensor;
+      output.data = operands[inputs_ + i];
+      add_written(&output, plan);
+    }
     return Status::ok();
   }
 
  private:
   const char* name_;
+  size_t inputs_;
+  std::vector<RegistryTensor> outputs_;  // with addresses of the compiled call, which are not used
   Problem problem_;
   Layouts layouts_;
 };

@@ -56,16 +56,16 @@ Status read_rows(const aclTensor& tensor, const char* role, int64_t rows, int64_
   return Status::ok();
 }
 
-Status FloatRows::bind(const RowLayout& layout, const aclTensor& tensor, const char* role, FloatRows* out) {
+Status FloatRows::bind(const RowLayout& layout, void* address, const char* role, FloatRows* out) {
   out->layout_ = layout;
   out->load_ = load_row(layout.dtype);
   out->store_ = store_row(layout.dtype);
   out->element_ = static_cast<ptrdiff_t>(aclDataTypeSize(layout.dtype));
   if (layout.bytes == 0) return Status::ok();
-  SOFTNPU_RETURN_IF_ERROR(not_null(tensor.data, role));
+  SOFTNPU_RETURN_IF_ERROR(not_null(address, role));
   void* data = nullptr;
-  if (!find_device_memory(tensor.data, static_cast<size_t>(layout.bytes), &data)) {
-    return {ACLNN_ERR_PARAM_INVALID, text(role, " at ", tensor.data, " does not lie in one allocation of ",
+  if (!find_device_memory(address, static_cast<size_t>(layout.bytes), &data)) {
+    return {ACLNN_ERR_PARAM_INVALID, text(role, " at ", address, " does not lie in one allocation of ",
                                           layout.bytes, " bytes of device memory")};
   }
   out->data_ = static_cast<char*>(data);

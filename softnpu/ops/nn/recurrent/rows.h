@@ -25,8 +25,8 @@ Status read_rows(const aclTensor& tensor, const char* role, int64_t rows, int64_
 class FloatRows {
  public:
   FloatRows() = default;
-  // Fails unless the tensor is in one allocation of device memory.
-  static Status bind(const RowLayout& layout, const aclTensor& tensor, const char* role, FloatRows* out);
+  // Fails unless the layout's bytes at `address` are in one allocation of device memory.
+  static Status bind(const RowLayout& layout, void* address, const char* role, FloatRows* out);
 
   bool is_given() const { return layout_.rows != 0 && data_ != nullptr; }
   int64_t count() const { return layout_.rows; }
