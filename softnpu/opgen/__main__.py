@@ -50,7 +50,7 @@ def main(arguments: list[str]) -> int:
         entries = options.output / "entries" / f"{path.parent.name}.cpp"
         _write(entries, emit.entries(table, str(entries)))
         if table.functions:
-            for name, text in emit.functions(table.functions, str(path), str(parts)).items():
+            for name, text in emit.functions(table.functions).items():
                 _write(parts / name, text)
     _write(options.output / "callers.cpp", emit.callers(tables.values()))
     return 0

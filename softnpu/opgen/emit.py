@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 
 from softnpu.opgen.lines import BACK, numbered
-from softnpu.opgen.model import Argument, Function, Operator, RegistryName, Table
-from softnpu.opgen.types import Input, OperatorType, rows
+from softnpu.opgen.model import Argument, Function, Operator, Table
 
 
 def _parameters(operator: Operator) -> str:
@@ -86,37 +85,13 @@ def entries(table: Table, name: str) -> str:
     return numbered(text, name)
 
 
-# Planners of the table "gradient" of named functions; the others are in "elementwise".
-_GRADIENTS = ("plan_gradient", "plan_swapped")
-
-
-def _type_of(function: Function, typed: RegistryName) -> OperatorType:
-    """The row of a named function: its inputs are broadcast."""
-    count = len(typed.operands)
-    names = ["x"] if count == 1 else [f"x{i + 1}" for i in range(count)]
-    kinds = ("value" if letter == "n" else "tensor" for letter in typed.operands)
-    if typed.planner in _GRADIENTS:
-        rule = "like(x1, y)"
-    elif typed.gives == "truths":
-        rule = f"compared(of, {count}, y)"
-    elif typed.gives == "magnitudes":
-        rule = "magnitude(x, y)"
-    elif typed.planner == "plan_floating":
-        rule = f"promoted_floating(of, {count}, y)"
-    else:
-        rule = f"promoted(of, {count}, y)"
-    plan = f"{typed.planner}<MapOp::k{function.name}>(of)"
-    inputs = tuple(map(Input, names, kinds))
-    return OperatorType(typed.name, inputs, (), ("y",), plan, None, rule, False, function.line)
-
-
 def _traits(function: Function) -> str:
     flags = (str(flag).lower() for flag in (function.rounds_constants, function.keeps_numbers))
     return f"    {{{function.cost}, {', '.join(flags)}}},  // {function.name}\n"
 
 
-def functions(found: Iterable[Function], path: str, folder: str) -> dict[str, str]:
-    """The .inc files for the functions: enumerators, traits, cases of each file, rows of the named ones."""
+def functions(found: Iterable[Function]) -> dict[str, str]:
+    """The .inc files for the functions: enumerators, traits, cases of each file."""
     found = list(found)
     files = {
         "map_op.inc": "".join(
@@ -124,7 +99,6 @@ def functions(found: Iterable[Function], path: str, folder: str) -> dict[str, st
         ),
         "map_op_traits.inc": "".join(map(_traits, found)),
     }
-    types: dict[str, list[OperatorType]] = {"elementwise_function": [], "gradient_function": []}
     for function in found:
         if function.file is not None:
             name = f"{function.file}_cases.inc"
@@ -132,12 +106,6 @@ def functions(found: Iterable[Function], path: str, folder: str) -> dict[str, st
                 f"case MapOp::k{function.name}: return real_loop<{function.name}>(compute_type);\n"
             )
             files[name] = files.get(name, "") + case
-        for typed in function.typed:
-            family = "gradient" if typed.planner in _GRADIENTS else "elementwise"
-            types[f"{family}_function"].append(_type_of(function, typed))
-    for family, found_types in types.items():
-        name = f"rows_{family}.inc"
-        files[name] = rows(found_types, path, f"{folder}/{name}", family)
     return files
 
 

@@ -72,16 +72,6 @@ class Operator:
 
 
 @dataclass(frozen=True)
-class RegistryName:
-    """The name by which ``aclopCompileAndExecute`` invokes a function: ``HardSwish(t) by plan_unary``."""
-
-    name: str
-    operands: str  # a letter each: t, a tensor; n, a tensor or a number
-    planner: str  # a template with the function as parameter, in softnpu/ops/registry
-    gives: str | None = None  # truths, or magnitudes, which of complex numbers are real
-
-
-@dataclass(frozen=True)
 class Function:
     """A function that maps the elements of tensors."""
 
@@ -90,9 +80,7 @@ class Function:
     cost: int
     rounds_constants: bool
     keeps_numbers: bool
-    typed: tuple[RegistryName, ...]
     doc: str
-    line: int = 0  # of its row in the table
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ the Plan is appended)::
 
 An elementwise function has its own row, before the operators that use it; each part but the name is optional::
 
-    function Add, in arithmetic, costs 1, rounds constants, keeps numbers, named Add(nn) by plan_scaled  # a + k0 b
+    function Add, in arithmetic, costs 1, rounds constants, keeps numbers  # a + k0 b
 
 An operator that is called by the name of its type has a row of its own, see ``softnpu.opgen.types``.
 
@@ -24,11 +24,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from softnpu.opgen.model import OBJECTS, VALUES, Argument, Function, Operator, RegistryName, Table
+from softnpu.opgen.model import OBJECTS, VALUES, Argument, Function, Operator, Table
 from softnpu.opgen.types import OperatorType, RowError, parse_row
 
 _ROW = re.compile(r"(?P<name>\w+)\((?P<arguments>.*?)\)\s*=\s*(?P<plan>.+)")
-_NAMED = re.compile(r"named (\w+)\((\w*)\) by (\w+)(?: giving (truths|magnitudes))?")
 _ARGUMENT = re.compile(r"(?P<type>\w+)(?P<marks>[?!]*)\s+(?P<name>\w+)")
 
 
@@ -54,24 +53,21 @@ def _function(line: str, where: str) -> Function:
     name, *parts = (part.strip() for part in text.removeprefix("function ").split(","))
     if not re.fullmatch(r"[A-Z]\w*", name):
         raise TableError(f"{where}: the function {name!r} is no name of a functor")
-    file, cost, typed, flags = None, 1, [], set()
+    file, cost, flags = None, 1, set()
     for part in parts:
         if match := re.fullmatch(r"in (\w+)", part):
             file = match[1]
         elif match := re.fullmatch(r"costs (\d+)", part):
             cost = int(match[1])
-        elif match := _NAMED.fullmatch(part):
-            typed.append(RegistryName(*match.groups()))
         elif part in ("rounds constants", "keeps numbers"):
             flags.add(part)
         else:
             raise TableError(
                 f"{where}: unknown part {part!r}; known are 'in FILE', 'costs N', 'rounds constants', "
-                "'keeps numbers', 'named NAME(OPERANDS) by PLANNER [giving truths|magnitudes]'"
+                "'keeps numbers'"
             )
     rounds, keeps = "rounds constants" in flags, "keeps numbers" in flags
-    line_number = int(where.rpartition(":")[2])
-    return Function(name, file, cost, rounds, keeps, tuple(typed), doc.strip(), line_number)
+    return Function(name, file, cost, rounds, keeps, doc.strip())
 
 
 def _operator(line: str, where: str) -> Operator:

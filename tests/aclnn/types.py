@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import torch
 
-from softnpu.opgen.model import Function
 from softnpu.opgen.parse import parse
 from tests.aclnn.library import DTYPES, FORMAT_ND, OPS, AclnnError, Library, _Memory
 
@@ -40,8 +39,6 @@ def type_names() -> tuple[str, ...]:
     names: list[str] = []
     for path in sorted(OPS.glob("registry/[a-z]*.txt")):
         names += [row.name for row in parse(path).types]
-    functions: Sequence[Function] = parse(OPS / "math/elementwise/operators.txt").functions
-    names += [typed.name for function in functions for typed in function.typed]
     return tuple(sorted(names))
 
 

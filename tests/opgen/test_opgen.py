@@ -83,19 +83,13 @@ def test_errors_in_a_plan_name_the_row(tmp_path):
     assert lines[row + 2] == f'#line {row + 4} "entries.cpp"'  # line numbers start at 1
 
 
-def test_a_row_of_a_function_is_its_enumerator_traits_case_and_names(tmp_path):
+def test_a_row_of_a_function_is_its_enumerator_traits_and_case(tmp_path):
     rows = (
-        "function Hardswish, in arithmetic, named HardSwish(t) by plan_unary  # a * relu6(a + 3) / 6\n"
+        "function Hardswish, in arithmetic  # a * relu6(a + 3) / 6\n"
         "function Add, costs 4, rounds constants, keeps numbers\n"
-        "function TanhBackward, in gradient, named TanhGrad(tt) by plan_swapped\n"
+        "function TanhBackward, in gradient\n"
     )
-    parts = emit.functions(parse(table(tmp_path, rows)).functions, "functions.txt", "opgen")
-    elementwise = parts.pop("rows_elementwise_function.inc")
-    assert "return plan_unary<MapOp::kHardswish>(of, plan);" in elementwise
-    assert "return promoted(of, 1, y);" in elementwise
-    assert '#line 1 "functions.txt"' in elementwise
-    assert '{"HardSwish", kInputsHardSwish, {}, kOutputsHardSwish, ' in elementwise
-    assert "return like(x1, y);" in parts.pop("rows_gradient_function.inc")
+    parts = emit.functions(parse(table(tmp_path, rows)).functions)
     assert parts == {
         "map_op.inc": "kHardswish,  // a * relu6(a + 3) / 6\nkAdd,\nkTanhBackward,\n",
         "map_op_traits.inc": (

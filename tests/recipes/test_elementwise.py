@@ -11,16 +11,17 @@ from recipes.compiler import errors
 from recipes.recipe import OPERATORS, ROOT, Copy, steps
 from softnpu.opgen import __main__ as opgen
 
-FUNCTOR, ROWS, REFERENCE, ENTRY = steps("An elementwise operator, from the kernel to `torch`")
+FUNCTOR, ROWS, TYPE, REFERENCE, ENTRY = steps("An elementwise operator, from the kernel to `torch`")
 
 
 @pytest.fixture
 def copy(tmp_path):
-    return Copy(tmp_path, (FUNCTOR, ROWS, REFERENCE, ENTRY), *OPERATORS)
+    return Copy(tmp_path, (FUNCTOR, ROWS, TYPE, REFERENCE, ENTRY), *OPERATORS)
 
 
 def generate(copy):
-    assert opgen.main(["--output", str(copy.folder / "opgen"), str(copy.folder / ROWS.path)]) == 0
+    tables = (str(copy.folder / step.path) for step in (ROWS, TYPE))
+    assert opgen.main(["--output", str(copy.folder / "opgen"), *tables]) == 0
 
 
 def compiled(copy, path):
@@ -55,9 +56,17 @@ def test_the_rows_become_c_functions_that_run_the_functor(copy):
     inplace = copy.read("opgen/aclnnop/aclnn_inplace_hardswish.h")
     assert "aclnnInplaceHardswishGetWorkspaceSize(aclTensor* selfRef," in inplace
     assert "kHardswish,  // a * relu6(a + 3) / 6\n" in copy.read("opgen/opgen/map_op.inc")
-    assert "plan_unary<MapOp::kHardswish>(of, plan)" in copy.read(
-        "opgen/opgen/rows_elementwise_function.inc"
-    )
+
+
+def test_the_row_of_its_type_plans_it(copy):
+    def rows():
+        generate(copy)
+        return copy.read("opgen/opgen/rows_elementwise.inc")
+
+    assert "HardSwish" not in rows()
+    copy.follow(TYPE)
+    assert "plan_unary<MapOp::kHardswish>(of, plan)" in rows()
+    assert "promoted(of, 1, y)" in rows()
 
 
 def test_the_reference_is_pytorchs_function(copy):

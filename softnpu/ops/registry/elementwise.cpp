@@ -243,4 +243,3 @@ Status plan_clear_flag(Operands& /*of*/, Plan* plan) { return plan_flag(nullptr,
 }  // namespace softnpu
 
 #include "opgen/rows_elementwise.inc"
-#include "opgen/rows_elementwise_function.inc"

@@ -52,4 +52,3 @@ Status plan_relu_gradient(Operands& of, Plan* plan) {
 }  // namespace softnpu
 
 #include "opgen/rows_gradient.inc"
-#include "opgen/rows_gradient_function.inc"

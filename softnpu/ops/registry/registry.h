@@ -63,9 +63,7 @@ Status check_outputs(const OperatorRow& row, const RegistryCall& call);
 Status infer_outputs(RegistryCall* call);
 
 std::span<const OperatorRow> elementwise_rows();
-std::span<const OperatorRow> elementwise_function_rows();
 std::span<const OperatorRow> gradient_rows();
-std::span<const OperatorRow> gradient_function_rows();
 std::span<const OperatorRow> reduction_rows();
 std::span<const OperatorRow> shape_rows();
 std::span<const OperatorRow> index_rows();

@@ -8,9 +8,7 @@
 namespace softnpu {
 
 std::span<const std::span<const OperatorRow>> registry() {
-  static const std::span<const OperatorRow> kFamilies[] = {elementwise_function_rows(),
-                                                           elementwise_rows(),
-                                                           gradient_function_rows(),
+  static const std::span<const OperatorRow> kFamilies[] = {elementwise_rows(),
                                                            gradient_rows(),
                                                            reduction_rows(),
                                                            shape_rows(),
