@@ -1,16 +1,17 @@
-// Exp: libopapi's kernel over float32, half by way of float32.
+// Exp: the operators' kernel over float32, half by way of float32.
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 
 #include "ascendc/instructions/vector/dispatch.h"
-#include "ops/math/elementwise/map_op.h"
+#include "simd/math/functions.h"
 
 namespace softnpu::kernel {
 namespace {
 
 void of_floats(void* out, const void* first, const void*, size_t count, const VectorInstruction&) {
-  static const MapKernel kernel = math_kernel(MapOp::kExp, ComputeType::kF32);
+  static const MathKernel kernel = math_kernel(MathFunction::kExp, FloatType::kF32);
   kernel(out, &first, count, nullptr);
 }
 

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "ascendc/instructions/vector/overlap.h"
-#include "ops/math/elementwise/map_op.h"
+#include "simd/math/functions.h"
 #include "simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -54,9 +54,9 @@ void by_vectors(double* x, double) {
 }
 
 // The operators' function of float64.
-template <MapOp op>
+template <MathFunction function>
 void by_operator(double* x, double) {
-  static const MapKernel kernel = math_kernel(op, ComputeType::kF64);
+  static const MathKernel kernel = math_kernel(function, FloatType::kF64);
   const void* in = x;
   kernel(x, &in, kChunk, nullptr);
 }
@@ -74,11 +74,11 @@ void clamp_min_block(double* x, double y) {
 
 BlockFunction block_function_for(Function function) {
   switch (function) {
-    case Function::kSin: return &by_operator<MapOp::kSin>;
-    case Function::kCos: return &by_operator<MapOp::kCos>;
-    case Function::kTan: return &by_operator<MapOp::kTan>;
-    case Function::kAtan: return &by_operator<MapOp::kAtan>;
-    case Function::kLog: return &by_operator<MapOp::kLog>;
+    case Function::kSin: return &by_operator<MathFunction::kSin>;
+    case Function::kCos: return &by_operator<MathFunction::kCos>;
+    case Function::kTan: return &by_operator<MathFunction::kTan>;
+    case Function::kAtan: return &by_operator<MathFunction::kAtan>;
+    case Function::kLog: return &by_operator<MathFunction::kLog>;
     case Function::kSign: return &by_vectors<Sign>;
     case Function::kCeil: return &by_vectors<Ceil>;
     case Function::kFloor: return &by_vectors<Floor>;

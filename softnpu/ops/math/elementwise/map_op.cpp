@@ -7,19 +7,11 @@ namespace {
 
 using Table = std::array<std::array<MapKernel, kComputeTypes>, kMapOps>;
 
-// Null if there is no special kernel for float32.
-MapKernel float32_kernel(MapOp op) {
-  for (const auto kernel_of : {&float_math_kernel, &trigonometry_kernel, &hyperbolic_kernel, &power_kernel,
-                               &remainder_kernel, &erfc_kernel, &activation_kernel}) {
-    if (MapKernel kernel = kernel_of(op)) return kernel;
-  }
-  return nullptr;
-}
-
 MapKernel find_kernel(MapOp op, ComputeType compute_type) {
   if (compute_type == ComputeType::kC64 || compute_type == ComputeType::kC128) return complex_kernel(op, compute_type);
   if (compute_type == ComputeType::kF32) {
-    if (MapKernel kernel = float32_kernel(op)) return kernel;
+    // Of some functions in `arithmetic` these vectors are faster.
+    if (MapKernel kernel = math_kernel(op, compute_type)) return kernel;
   }
   for (const auto kernel_of : {&arithmetic_kernel, &gradient_kernel, &math_kernel}) {
     if (MapKernel kernel = kernel_of(op, compute_type)) return kernel;

@@ -35,16 +35,7 @@ MapKernel truth_kernel(MapOp op);
 // The parts of map_kernel(), one file each.
 MapKernel arithmetic_kernel(MapOp op, ComputeType compute_type);
 MapKernel gradient_kernel(MapOp op, ComputeType compute_type);
-MapKernel math_kernel(MapOp op, ComputeType compute_type);
+MapKernel math_kernel(MapOp op, ComputeType compute_type);  // by simd/math
 MapKernel complex_kernel(MapOp op, ComputeType compute_type);
-
-// For float32 only; null if the file does not define `op`.
-MapKernel float_math_kernel(MapOp op);
-MapKernel trigonometry_kernel(MapOp op);
-MapKernel hyperbolic_kernel(MapOp op);
-MapKernel power_kernel(MapOp op);
-MapKernel remainder_kernel(MapOp op);
-MapKernel erfc_kernel(MapOp op);
-MapKernel activation_kernel(MapOp op);
 
 }  // namespace softnpu

@@ -15,7 +15,7 @@
 
 #include <hwy/contrib/math/math-inl.h>
 
-#include "ops/math/elementwise/exp32.h"
+#include "simd/math/exp32.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {

@@ -1,18 +1,18 @@
 // log(1 + x) of float32 values.
 // Included once per target, inside Highway's namespaces, only by files of that kind.
 
-#if defined(SOFTNPU_OPS_ELEMENTWISE_LOG32_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef SOFTNPU_OPS_ELEMENTWISE_LOG32_H_
-#undef SOFTNPU_OPS_ELEMENTWISE_LOG32_H_
+#if defined(SOFTNPU_SIMD_MATH_LOG32_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SOFTNPU_SIMD_MATH_LOG32_H_
+#undef SOFTNPU_SIMD_MATH_LOG32_H_
 #else
-#define SOFTNPU_OPS_ELEMENTWISE_LOG32_H_
+#define SOFTNPU_SIMD_MATH_LOG32_H_
 #endif
 
 #include <hwy/highway.h>
 
 #include <cstdint>
 
-#include "ops/math/elementwise/exp32.h"
+#include "simd/math/exp32.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {

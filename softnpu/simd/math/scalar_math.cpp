@@ -1,4 +1,4 @@
-#include "ops/math/elementwise/scalar_math.h"
+#include "simd/math/scalar_math.h"
 
 #include <algorithm>
 #include <concepts>
@@ -28,7 +28,7 @@ void loop(void* out, const void* const* in, size_t count, const void* constants)
 }
 
 template <typename F>
-MapKernel each(F) {
+MathKernel each(F) {
   return &loop<F>;
 }
 
@@ -102,53 +102,53 @@ double logit(double a, double eps) {
 
 }  // namespace
 
-MapKernel scalar_kernel(MapOp op) {
-  switch (op) {
-    case MapOp::kExp2: return each([](double a) { return std::exp2(a); });
-    case MapOp::kTan: return each([](double a) { return std::tan(a); });
-    case MapOp::kAsin: return each([](double a) { return std::asin(a); });
-    case MapOp::kAcos: return each([](double a) { return std::acos(a); });
-    case MapOp::kSinh: return each([](double a) { return std::sinh(a); });
-    case MapOp::kCosh: return each([](double a) { return std::cosh(a); });
-    case MapOp::kAsinh: return each([](double a) { return std::asinh(a); });
-    case MapOp::kAcosh: return each([](double a) { return std::acosh(a); });
-    case MapOp::kAtanh: return each([](double a) { return std::atanh(a); });
-    case MapOp::kErf: return each([](double a) { return std::erf(a); });
-    case MapOp::kErfc: return each([](double a) { return std::erfc(a); });
-    case MapOp::kErfinv: return each([](double a) { return erfinv(a); });
-    case MapOp::kLogSigmoid: return each([](double a) { return log_sigmoid(a); });
-    case MapOp::kGelu: return each([](double a) { return gelu(a); });
-    case MapOp::kMish: return each([](double a) { return mish(a); });
-    case MapOp::kSinc:
+MathKernel scalar_kernel(MathFunction function) {
+  switch (function) {
+    case MathFunction::kExp2: return each([](double a) { return std::exp2(a); });
+    case MathFunction::kTan: return each([](double a) { return std::tan(a); });
+    case MathFunction::kAsin: return each([](double a) { return std::asin(a); });
+    case MathFunction::kAcos: return each([](double a) { return std::acos(a); });
+    case MathFunction::kSinh: return each([](double a) { return std::sinh(a); });
+    case MathFunction::kCosh: return each([](double a) { return std::cosh(a); });
+    case MathFunction::kAsinh: return each([](double a) { return std::asinh(a); });
+    case MathFunction::kAcosh: return each([](double a) { return std::acosh(a); });
+    case MathFunction::kAtanh: return each([](double a) { return std::atanh(a); });
+    case MathFunction::kErf: return each([](double a) { return std::erf(a); });
+    case MathFunction::kErfc: return each([](double a) { return std::erfc(a); });
+    case MathFunction::kErfinv: return each([](double a) { return erfinv(a); });
+    case MathFunction::kLogSigmoid: return each([](double a) { return log_sigmoid(a); });
+    case MathFunction::kGelu: return each([](double a) { return gelu(a); });
+    case MathFunction::kMish: return each([](double a) { return mish(a); });
+    case MathFunction::kSinc:
       return each([](double a) {
         const double x = a * std::numbers::pi;
         return a == 0 ? 1 : std::sin(x) / x;
       });
-    case MapOp::kSoftplus:
+    case MathFunction::kSoftplus:
       return each(
           [](double a, const double* k) { return a * k[0] > k[1] ? a : std::log1p(std::exp(a * k[0])) / k[0]; });
-    case MapOp::kElu:
+    case MathFunction::kElu:
       return each([](double a, const double* k) { return a < 0 ? std::expm1(a * k[2]) * (k[0] * k[1]) : a * k[1]; });
-    case MapOp::kLogit: return each([](double a, const double* k) { return logit(a, k[0]); });
-    case MapOp::kPow: return each([](double a, double b) { return std::pow(a, b); });
-    case MapOp::kAtan2: return each([](double a, double b) { return std::atan2(a, b); });
-    case MapOp::kXlogy: return each([](double a, double b) { return xlogy(a, b); });
-    case MapOp::kLogAddExp: return each([](double a, double b) { return log_add_exp(a, b); });
-    case MapOp::kLogAddExp2: return each([](double a, double b) { return log_add_exp2(a, b); });
-    case MapOp::kSiluBackward: return each([](double g, double x) { return silu_backward(g, x); });
-    case MapOp::kGeluBackward: return each([](double g, double x) { return gelu_backward(g, x); });
-    case MapOp::kGeluTanhBackward: return each([](double g, double x) { return gelu_tanh_backward(g, x); });
-    case MapOp::kMishBackward: return each([](double g, double x) { return mish_backward(g, x); });
-    case MapOp::kSoftplusBackward:
+    case MathFunction::kLogit: return each([](double a, const double* k) { return logit(a, k[0]); });
+    case MathFunction::kPow: return each([](double a, double b) { return std::pow(a, b); });
+    case MathFunction::kAtan2: return each([](double a, double b) { return std::atan2(a, b); });
+    case MathFunction::kXlogy: return each([](double a, double b) { return xlogy(a, b); });
+    case MathFunction::kLogAddExp: return each([](double a, double b) { return log_add_exp(a, b); });
+    case MathFunction::kLogAddExp2: return each([](double a, double b) { return log_add_exp2(a, b); });
+    case MathFunction::kSiluBackward: return each([](double g, double x) { return silu_backward(g, x); });
+    case MathFunction::kGeluBackward: return each([](double g, double x) { return gelu_backward(g, x); });
+    case MathFunction::kGeluTanhBackward: return each([](double g, double x) { return gelu_tanh_backward(g, x); });
+    case MathFunction::kMishBackward: return each([](double g, double x) { return mish_backward(g, x); });
+    case MathFunction::kSoftplusBackward:
       return each([](double g, double x, const double* k) {
         const double z = std::exp(x * k[0]);
         return x * k[0] > k[1] ? g : g * z / (z + 1);
       });
-    case MapOp::kEluBackward:
+    case MathFunction::kEluBackward:
       return each([](double g, double x, const double* k) {
         return x <= 0 ? g * k[2] * k[0] * k[1] * std::exp(x * k[2]) : g * k[1];
       });
-    case MapOp::kLogSigmoidBackward: return each([](double g, double x) { return g * sigmoid(-x); });
+    case MathFunction::kLogSigmoidBackward: return each([](double g, double x) { return g * sigmoid(-x); });
     default: return nullptr;
   }
 }

@@ -2,16 +2,16 @@
 // it, in vectors of doubles.
 // Included once per target, inside Highway's namespaces, only by files of that kind.
 
-#if defined(SOFTNPU_OPS_ELEMENTWISE_FLOAT_LANES_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef SOFTNPU_OPS_ELEMENTWISE_FLOAT_LANES_H_
-#undef SOFTNPU_OPS_ELEMENTWISE_FLOAT_LANES_H_
+#if defined(SOFTNPU_SIMD_MATH_FLOAT_LANES_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SOFTNPU_SIMD_MATH_FLOAT_LANES_H_
+#undef SOFTNPU_SIMD_MATH_FLOAT_LANES_H_
 #else
-#define SOFTNPU_OPS_ELEMENTWISE_FLOAT_LANES_H_
+#define SOFTNPU_SIMD_MATH_FLOAT_LANES_H_
 #endif
 
 #include <hwy/highway.h>
 
-#include "ops/math/elementwise/double_lanes.h"
+#include "simd/math/double_lanes.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {

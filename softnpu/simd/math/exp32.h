@@ -1,11 +1,11 @@
 // The exponential of float32 values.
 // Included once per target, inside Highway's namespaces, only by files of that kind.
 
-#if defined(SOFTNPU_OPS_ELEMENTWISE_EXP32_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef SOFTNPU_OPS_ELEMENTWISE_EXP32_H_
-#undef SOFTNPU_OPS_ELEMENTWISE_EXP32_H_
+#if defined(SOFTNPU_SIMD_MATH_EXP32_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SOFTNPU_SIMD_MATH_EXP32_H_
+#undef SOFTNPU_SIMD_MATH_EXP32_H_
 #else
-#define SOFTNPU_OPS_ELEMENTWISE_EXP32_H_
+#define SOFTNPU_SIMD_MATH_EXP32_H_
 #endif
 
 #include <hwy/highway.h>

@@ -4,19 +4,19 @@
 #include <limits>
 #include <numbers>
 
-#include "ops/math/elementwise/map_op.h"
-#include "ops/math/elementwise/scalar_math.h"
+#include "simd/math/functions.h"
+#include "simd/math/scalar_math.h"
 #include "simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/math/elementwise/activations.cpp"
+#define HWY_TARGET_INCLUDE "simd/math/activations.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "ops/math/elementwise/double_lanes.h"
-#include "ops/math/elementwise/exp_log.h"
-#include "ops/math/elementwise/float_lanes.h"
-#include "ops/math/elementwise/log32.h"
+#include "simd/math/double_lanes.h"
+#include "simd/math/exp_log.h"
+#include "simd/math/float_lanes.h"
+#include "simd/math/log32.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {
@@ -204,6 +204,7 @@ struct Logit {
   }
 };
 
+<<<<<<< HEAD:softnpu/ops/math/elementwise/activations.cpp
 MapKernel kernel_for(MapOp op) {
   switch (op) {
     case MapOp::kLog1p: return &near_map1<Log1p>;
@@ -216,6 +217,20 @@ MapKernel kernel_for(MapOp op) {
     case MapOp::kSoftplusBackward: return &near_map2<SoftplusBackward>;
     case MapOp::kEluBackward: return &near_map2<EluBackward>;
     case MapOp::kGeluTanhBackward: return &float_map2<GeluTanhBackward>;
+=======
+MathKernel kernel_for(MathFunction function) {
+  switch (function) {
+    case MathFunction::kLog1p: return &float_map1<Log1p>;
+    case MathFunction::kMish: return &float_map1<Mish>;
+    case MathFunction::kSoftplus: return &float_map1<Softplus>;
+    case MathFunction::kElu: return &float_map1<Elu>;
+    case MathFunction::kLogSigmoid: return &float_map1<LogSigmoid>;
+    case MathFunction::kLogit: return &float_map1<Logit>;
+    case MathFunction::kMishBackward: return &float_map2<MishBackward>;
+    case MathFunction::kSoftplusBackward: return &float_map2<SoftplusBackward>;
+    case MathFunction::kEluBackward: return &float_map2<EluBackward>;
+    case MathFunction::kGeluTanhBackward: return &float_map2<GeluTanhBackward>;
+>>>>>>> c930a69e (Mathematical functions by vectors are in softnpu/simd, below operators and Ascend C; no file of them is compiled twice):softnpu/simd/math/activations.cpp
     default: return nullptr;
   }
 }
@@ -233,9 +248,9 @@ HWY_EXPORT(kernel_for);
 
 }  // namespace
 
-MapKernel activation_kernel(MapOp op) {
+MathKernel activation_kernel(MathFunction function) {
   limit_simd_targets();
-  return HWY_DYNAMIC_DISPATCH(kernel_for)(op);
+  return HWY_DYNAMIC_DISPATCH(kernel_for)(function);
 }
 
 }  // namespace softnpu

@@ -4,16 +4,16 @@
 #include <limits>
 #include <numbers>
 
-#include "ops/math/elementwise/map_op.h"
+#include "simd/math/functions.h"
 #include "simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/math/elementwise/hyperbolic.cpp"
+#define HWY_TARGET_INCLUDE "simd/math/hyperbolic.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "ops/math/elementwise/double_lanes.h"
-#include "ops/math/elementwise/exp_log.h"
+#include "simd/math/double_lanes.h"
+#include "simd/math/exp_log.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {
@@ -87,13 +87,13 @@ struct Atanh {
   }
 };
 
-MapKernel kernel_for(MapOp op) {
-  switch (op) {
-    case MapOp::kSinh: return &float_map1<Sinh>;
-    case MapOp::kCosh: return &float_map1<Cosh>;
-    case MapOp::kAsinh: return &float_map1<Asinh>;
-    case MapOp::kAcosh: return &float_map1<Acosh>;
-    case MapOp::kAtanh: return &float_map1<Atanh>;
+MathKernel kernel_for(MathFunction function) {
+  switch (function) {
+    case MathFunction::kSinh: return &float_map1<Sinh>;
+    case MathFunction::kCosh: return &float_map1<Cosh>;
+    case MathFunction::kAsinh: return &float_map1<Asinh>;
+    case MathFunction::kAcosh: return &float_map1<Acosh>;
+    case MathFunction::kAtanh: return &float_map1<Atanh>;
     default: return nullptr;
   }
 }
@@ -111,9 +111,9 @@ HWY_EXPORT(kernel_for);
 
 }  // namespace
 
-MapKernel hyperbolic_kernel(MapOp op) {
+MathKernel hyperbolic_kernel(MathFunction function) {
   limit_simd_targets();
-  return HWY_DYNAMIC_DISPATCH(kernel_for)(op);
+  return HWY_DYNAMIC_DISPATCH(kernel_for)(function);
 }
 
 }  // namespace softnpu

@@ -4,19 +4,19 @@
 #include <limits>
 #include <numbers>
 
-#include "ops/math/elementwise/map_op.h"
-#include "ops/math/elementwise/scalar_math.h"
+#include "simd/math/functions.h"
+#include "simd/math/scalar_math.h"
 #include "simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/math/elementwise/float_math.cpp"
+#define HWY_TARGET_INCLUDE "simd/math/float_math.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 #include <hwy/contrib/math/math-inl.h>
 
-#include "ops/math/elementwise/exp32.h"
-#include "ops/math/elementwise/map_vectors.h"
+#include "simd/math/exp32.h"
+#include "simd/math/vectors.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {
@@ -223,19 +223,19 @@ struct GeluTanh {
   static float scalar(float x) { return gelu_tanh(x); }
 };
 
-MapKernel kernel_for(MapOp op) {
-  switch (op) {
-    case MapOp::kExp2: return &map_vector<Exp2, float>;
-    case MapOp::kAsin: return &map_vector<Asin, float>;
-    case MapOp::kAcos: return &map_vector<Acos, float>;
-    case MapOp::kTanh: return &map_vector<Tanh, float>;
-    case MapOp::kErf: return &map_vector<Erf, float>;
-    case MapOp::kErfinv: return &map_vector<Erfinv, float>;
-    case MapOp::kGelu: return &map_vector<Gelu, float>;
-    case MapOp::kGeluTanh: return &map_vector<GeluTanh, float>;
-    case MapOp::kGeluBackward: return &map_vector2<GeluBackward>;
-    case MapOp::kSiluBackward: return &map_vector2<SiluBackward>;
-    case MapOp::kLogSigmoidBackward: return &map_vector2<LogSigmoidBackward>;
+MathKernel kernel_for(MathFunction function) {
+  switch (function) {
+    case MathFunction::kExp2: return &map_vector<Exp2, float>;
+    case MathFunction::kAsin: return &map_vector<Asin, float>;
+    case MathFunction::kAcos: return &map_vector<Acos, float>;
+    case MathFunction::kTanh: return &map_vector<Tanh, float>;
+    case MathFunction::kErf: return &map_vector<Erf, float>;
+    case MathFunction::kErfinv: return &map_vector<Erfinv, float>;
+    case MathFunction::kGelu: return &map_vector<Gelu, float>;
+    case MathFunction::kGeluTanh: return &map_vector<GeluTanh, float>;
+    case MathFunction::kGeluBackward: return &map_vector2<GeluBackward>;
+    case MathFunction::kSiluBackward: return &map_vector2<SiluBackward>;
+    case MathFunction::kLogSigmoidBackward: return &map_vector2<LogSigmoidBackward>;
     default: return nullptr;
   }
 }
@@ -253,9 +253,9 @@ HWY_EXPORT(kernel_for);
 
 }  // namespace
 
-MapKernel float_math_kernel(MapOp op) {
+MathKernel float_math_kernel(MathFunction function) {
   limit_simd_targets();
-  return HWY_DYNAMIC_DISPATCH(kernel_for)(op);
+  return HWY_DYNAMIC_DISPATCH(kernel_for)(function);
 }
 
 }  // namespace softnpu

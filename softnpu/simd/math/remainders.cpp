@@ -4,16 +4,16 @@
 #include <limits>
 #include <numbers>
 
-#include "ops/math/elementwise/map_op.h"
+#include "simd/math/functions.h"
 #include "simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/math/elementwise/remainders.cpp"
+#define HWY_TARGET_INCLUDE "simd/math/remainders.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "ops/math/elementwise/double_lanes.h"
-#include "ops/math/elementwise/exp_log.h"
+#include "simd/math/double_lanes.h"
+#include "simd/math/exp_log.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {
@@ -68,11 +68,11 @@ struct FloorDivide : Fmod {
   }
 };
 
-MapKernel kernel_for(MapOp op) {
-  switch (op) {
-    case MapOp::kFmod: return &float_map2<Fmod>;
-    case MapOp::kRemainder: return &float_map2<Remainder>;
-    case MapOp::kFloorDivide: return &float_map2<FloorDivide>;
+MathKernel kernel_for(MathFunction function) {
+  switch (function) {
+    case MathFunction::kFmod: return &float_map2<Fmod>;
+    case MathFunction::kRemainder: return &float_map2<Remainder>;
+    case MathFunction::kFloorDivide: return &float_map2<FloorDivide>;
     default: return nullptr;
   }
 }
@@ -90,9 +90,9 @@ HWY_EXPORT(kernel_for);
 
 }  // namespace
 
-MapKernel remainder_kernel(MapOp op) {
+MathKernel remainder_kernel(MathFunction function) {
   limit_simd_targets();
-  return HWY_DYNAMIC_DISPATCH(kernel_for)(op);
+  return HWY_DYNAMIC_DISPATCH(kernel_for)(function);
 }
 
 }  // namespace softnpu

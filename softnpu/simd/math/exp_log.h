@@ -2,11 +2,11 @@
 // stated relative errors are those of the fits alone.
 // Included once per target, inside Highway's namespaces, only by files of that kind.
 
-#if defined(SOFTNPU_OPS_ELEMENTWISE_EXP_LOG_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef SOFTNPU_OPS_ELEMENTWISE_EXP_LOG_H_
-#undef SOFTNPU_OPS_ELEMENTWISE_EXP_LOG_H_
+#if defined(SOFTNPU_SIMD_MATH_EXP_LOG_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SOFTNPU_SIMD_MATH_EXP_LOG_H_
+#undef SOFTNPU_SIMD_MATH_EXP_LOG_H_
 #else
-#define SOFTNPU_OPS_ELEMENTWISE_EXP_LOG_H_
+#define SOFTNPU_SIMD_MATH_EXP_LOG_H_
 #endif
 
 #include <hwy/highway.h>
@@ -15,7 +15,7 @@
 #include <limits>
 #include <numbers>
 
-#include "ops/math/elementwise/double_lanes.h"
+#include "simd/math/double_lanes.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {

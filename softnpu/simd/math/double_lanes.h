@@ -2,16 +2,16 @@
 // rounding, and intermediate values neither overflow nor become subnormal.
 // Included once per target, inside Highway's namespaces, only by files of that kind.
 
-#if defined(SOFTNPU_OPS_ELEMENTWISE_DOUBLE_LANES_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef SOFTNPU_OPS_ELEMENTWISE_DOUBLE_LANES_H_
-#undef SOFTNPU_OPS_ELEMENTWISE_DOUBLE_LANES_H_
+#if defined(SOFTNPU_SIMD_MATH_DOUBLE_LANES_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SOFTNPU_SIMD_MATH_DOUBLE_LANES_H_
+#undef SOFTNPU_SIMD_MATH_DOUBLE_LANES_H_
 #else
-#define SOFTNPU_OPS_ELEMENTWISE_DOUBLE_LANES_H_
+#define SOFTNPU_SIMD_MATH_DOUBLE_LANES_H_
 #endif
 
 #include <hwy/highway.h>
 
-#include "ops/math/elementwise/map_op.h"
+#include "simd/math/functions.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {

@@ -4,16 +4,16 @@
 #include <limits>
 #include <numbers>
 
-#include "ops/math/elementwise/map_op.h"
+#include "simd/math/functions.h"
 #include "simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/math/elementwise/trigonometry.cpp"
+#define HWY_TARGET_INCLUDE "simd/math/trigonometry.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "ops/math/elementwise/double_lanes.h"
-#include "ops/math/elementwise/exp_log.h"
+#include "simd/math/double_lanes.h"
+#include "simd/math/exp_log.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {
@@ -90,11 +90,11 @@ struct Atan2 {
   }
 };
 
-MapKernel kernel_for(MapOp op) {
-  switch (op) {
-    case MapOp::kTan: return &float_map1<Tan>;
-    case MapOp::kSinc: return &float_map1<Sinc>;
-    case MapOp::kAtan2: return &float_map2<Atan2>;
+MathKernel kernel_for(MathFunction function) {
+  switch (function) {
+    case MathFunction::kTan: return &float_map1<Tan>;
+    case MathFunction::kSinc: return &float_map1<Sinc>;
+    case MathFunction::kAtan2: return &float_map2<Atan2>;
     default: return nullptr;
   }
 }
@@ -112,9 +112,9 @@ HWY_EXPORT(kernel_for);
 
 }  // namespace
 
-MapKernel trigonometry_kernel(MapOp op) {
+MathKernel trigonometry_kernel(MathFunction function) {
   limit_simd_targets();
-  return HWY_DYNAMIC_DISPATCH(kernel_for)(op);
+  return HWY_DYNAMIC_DISPATCH(kernel_for)(function);
 }
 
 }  // namespace softnpu

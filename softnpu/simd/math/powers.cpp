@@ -4,16 +4,16 @@
 #include <limits>
 #include <numbers>
 
-#include "ops/math/elementwise/map_op.h"
+#include "simd/math/functions.h"
 #include "simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/math/elementwise/powers.cpp"
+#define HWY_TARGET_INCLUDE "simd/math/powers.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "ops/math/elementwise/double_lanes.h"
-#include "ops/math/elementwise/exp_log.h"
+#include "simd/math/double_lanes.h"
+#include "simd/math/exp_log.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {
@@ -79,12 +79,12 @@ struct Xlogy {
   }
 };
 
-MapKernel kernel_for(MapOp op) {
-  switch (op) {
-    case MapOp::kPow: return &float_map2<Pow>;
-    case MapOp::kXlogy: return &float_map2<Xlogy>;
-    case MapOp::kLogAddExp: return &float_map2<LogAddExp>;
-    case MapOp::kLogAddExp2: return &float_map2<LogAddExp2>;
+MathKernel kernel_for(MathFunction function) {
+  switch (function) {
+    case MathFunction::kPow: return &float_map2<Pow>;
+    case MathFunction::kXlogy: return &float_map2<Xlogy>;
+    case MathFunction::kLogAddExp: return &float_map2<LogAddExp>;
+    case MathFunction::kLogAddExp2: return &float_map2<LogAddExp2>;
     default: return nullptr;
   }
 }
@@ -102,9 +102,9 @@ HWY_EXPORT(kernel_for);
 
 }  // namespace
 
-MapKernel power_kernel(MapOp op) {
+MathKernel power_kernel(MathFunction function) {
   limit_simd_targets();
-  return HWY_DYNAMIC_DISPATCH(kernel_for)(op);
+  return HWY_DYNAMIC_DISPATCH(kernel_for)(function);
 }
 
 }  // namespace softnpu

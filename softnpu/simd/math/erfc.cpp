@@ -4,16 +4,16 @@
 #include <limits>
 #include <numbers>
 
-#include "ops/math/elementwise/map_op.h"
+#include "simd/math/functions.h"
 #include "simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/math/elementwise/erfc.cpp"
+#define HWY_TARGET_INCLUDE "simd/math/erfc.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "ops/math/elementwise/double_lanes.h"
-#include "ops/math/elementwise/exp_log.h"
+#include "simd/math/double_lanes.h"
+#include "simd/math/exp_log.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {
@@ -43,7 +43,7 @@ struct Erfc {
   }
 };
 
-MapKernel kernel_for(MapOp op) { return op == MapOp::kErfc ? &float_map1<Erfc> : nullptr; }
+MathKernel kernel_for(MathFunction function) { return function == MathFunction::kErfc ? &float_map1<Erfc> : nullptr; }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -58,9 +58,9 @@ HWY_EXPORT(kernel_for);
 
 }  // namespace
 
-MapKernel erfc_kernel(MapOp op) {
+MathKernel erfc_kernel(MathFunction function) {
   limit_simd_targets();
-  return HWY_DYNAMIC_DISPATCH(kernel_for)(op);
+  return HWY_DYNAMIC_DISPATCH(kernel_for)(function);
 }
 
 }  // namespace softnpu

@@ -1,18 +1,18 @@
 // Loops over values that are computed in vectors of their own type.
 // Included once per target, inside Highway's namespaces, only by files of that kind.
 
-#if defined(SOFTNPU_OPS_ELEMENTWISE_MAP_VECTORS_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef SOFTNPU_OPS_ELEMENTWISE_MAP_VECTORS_H_
-#undef SOFTNPU_OPS_ELEMENTWISE_MAP_VECTORS_H_
+#if defined(SOFTNPU_SIMD_MATH_VECTORS_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SOFTNPU_SIMD_MATH_VECTORS_H_
+#undef SOFTNPU_SIMD_MATH_VECTORS_H_
 #else
-#define SOFTNPU_OPS_ELEMENTWISE_MAP_VECTORS_H_
+#define SOFTNPU_SIMD_MATH_VECTORS_H_
 #endif
 
 #include <hwy/highway.h>
 
 #include <limits>
 
-#include "ops/math/elementwise/map_op.h"
+#include "simd/math/functions.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {
@@ -92,12 +92,12 @@ void map_vector2(void* out, const void* const* in, size_t count, const void*) {
 }
 
 template <typename F>
-MapKernel vectors(ComputeType compute_type) {
-  switch (compute_type) {
-    case ComputeType::kF32: return &map_vector<F, float>;
-    case ComputeType::kF64: return &map_vector<F, double>;
-    default: return nullptr;
+MathKernel vectors(FloatType type) {
+  switch (type) {
+    case FloatType::kF32: return &map_vector<F, float>;
+    case FloatType::kF64: return &map_vector<F, double>;
   }
+  return nullptr;
 }
 
 template <typename D, typename V>

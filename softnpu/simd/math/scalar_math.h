@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <numbers>
 
-#include "ops/math/elementwise/map_op.h"
+#include "simd/math/functions.h"
 
 namespace softnpu {
 
@@ -37,6 +37,6 @@ T silu_backward(T g, T x) {
 }
 
 // The functions of float64 without a vector kernel; null for others.
-MapKernel scalar_kernel(MapOp op);
+MathKernel scalar_kernel(MathFunction function);
 
 }  // namespace softnpu
