@@ -44,7 +44,8 @@ struct Plan {
   // Makes the call of a plan. Set if the work depends only on its tensors' descriptions and addresses: the operands are
   // then each one's first element, as kernels address it, and the caller sets `written` of what rebind() makes.
   MakeRebindable rebindable = nullptr;
-  // Of an operator called by its type: for each output the sizes that the run determines, or null. Empty: all are known.
+  // Of an operator called by its type: for each output the sizes that the run determines, or null. Empty: all are
+  // known.
   std::vector<std::shared_ptr<ShapeRecord>> sizes = {};
 
   bool is_small() const { return work < kSmallWork; }

@@ -57,8 +57,7 @@ aclError add_value(softnpuBuiltGraph* graph, const softnpuGraphValue* given, int
   return api("softnpuGraphBuilder.addValue", [&] {
     Builder& build = graph->builder;
     if (given->kind == SOFTNPU_VALUE_CONSTANT) {
-      *out = build.constant(given->dtype, sizes_of(given->sizes),
-                            copy_bytes(given->bytes.data, given->bytes.bytes));
+      *out = build.constant(given->dtype, sizes_of(given->sizes), copy_bytes(given->bytes.data, given->bytes.bytes));
       return Status::ok();
     }
     Value value;

@@ -8,19 +8,10 @@
 namespace softnpu {
 
 std::span<const std::span<const OperatorRow>> registry() {
-  static const std::span<const OperatorRow> kFamilies[] = {elementwise_rows(),
-                                                           gradient_rows(),
-                                                           reduction_rows(),
-                                                           shape_rows(),
-                                                           index_rows(),
-                                                           matmul_rows(),
-                                                           image_rows(),
-                                                           norm_rows(),
-                                                           loss_rows(),
-                                                           random_rows(),
-                                                           format_rows(),
-                                                           recurrent_rows(),
-                                                           attention_rows()};
+  static const std::span<const OperatorRow> kFamilies[] = {
+      elementwise_rows(), gradient_rows(),  reduction_rows(), shape_rows(), index_rows(),
+      matmul_rows(),      image_rows(),     norm_rows(),      loss_rows(),  random_rows(),
+      format_rows(),      recurrent_rows(), attention_rows()};
   return kFamilies;
 }
 

@@ -49,8 +49,8 @@ softnpuBuffer bytes_at(const at::Tensor& tensor, c10::DeviceIndex device, bool i
 
 aclDataType dtype_of(const at::Tensor& tensor) {
   const aclDataType dtype = acl_data_type(tensor.scalar_type());
-  TORCH_CHECK_VALUE(dtype != ACL_DT_UNDEFINED && !c10::isFloat8Type(tensor.scalar_type()), "the graph engine does not have the data type ",
-                    tensor.scalar_type());
+  TORCH_CHECK_VALUE(dtype != ACL_DT_UNDEFINED && !c10::isFloat8Type(tensor.scalar_type()),
+                    "the graph engine does not have the data type ", tensor.scalar_type());
   return dtype;
 }
 

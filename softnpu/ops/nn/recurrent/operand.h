@@ -92,7 +92,11 @@ template <typename Problem, typename Layouts, typename Run>
 class RecurrentOperator final : public CompiledOperator {
  public:
   RecurrentOperator(const char* name, const RegistryCall& call, const Problem& problem, Layouts layouts)
-      : name_(name), inputs_(call.inputs.size()), outputs_(call.outputs), problem_(problem), layouts_(std::move(layouts)) {}
+      : name_(name),
+        inputs_(call.inputs.size()),
+        outputs_(call.outputs),
+        problem_(problem),
+        layouts_(std::move(layouts)) {}
 
   const char* name() const override { return name_; }
 

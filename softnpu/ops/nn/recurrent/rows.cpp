@@ -65,8 +65,8 @@ Status FloatRows::bind(const RowLayout& layout, void* address, const char* role,
   SOFTNPU_RETURN_IF_ERROR(not_null(address, role));
   void* data = nullptr;
   if (!find_device_memory(address, static_cast<size_t>(layout.bytes), &data)) {
-    return {ACLNN_ERR_PARAM_INVALID, text(role, " at ", address, " does not lie in one allocation of ",
-                                          layout.bytes, " bytes of device memory")};
+    return {ACLNN_ERR_PARAM_INVALID, text(role, " at ", address, " does not lie in one allocation of ", layout.bytes,
+                                          " bytes of device memory")};
   }
   out->data_ = static_cast<char*>(data);
   return Status::ok();

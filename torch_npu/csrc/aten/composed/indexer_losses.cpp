@@ -269,7 +269,14 @@ FourTensors npu_sparse_lightning_indexer_grad_kl_loss(
     const OptionalTensor& sinks) {
   TORCH_CHECK_NOT_IMPLEMENTED(!exists(sinks), "npu::", kSparse, ": sinks is given: None is taken");
   Loss loss{batch_of(kSparse, query_index, key_index, layout, actual_seq_qlen, actual_seq_klen, sparse_mode),
-            query, key, weights, softmax_max, softmax_sum, scale_value, query_rope, key_rope};
+            query,
+            key,
+            weights,
+            softmax_max,
+            softmax_sum,
+            scale_value,
+            query_rope,
+            key_rope};
   loss.chosen = &sparse_indices;
   return loss.run();
 }
@@ -282,7 +289,14 @@ FourTensors npu_dense_lightning_indexer_grad_kl_loss(
     at::OptionalSymIntArrayRef actual_seq_klen, std::optional<std::string_view> layout,
     std::optional<int64_t> sparse_mode, std::optional<int64_t> /*pre_tokens*/, std::optional<int64_t> /*next_tokens*/) {
   Loss loss{batch_of(kDense, query_index, key_index, layout, actual_seq_qlen, actual_seq_klen, sparse_mode),
-            query, key, weights, softmax_max, softmax_sum, scale_value, query_rope, key_rope};
+            query,
+            key,
+            weights,
+            softmax_max,
+            softmax_sum,
+            scale_value,
+            query_rope,
+            key_rope};
   loss.index_max = &softmax_max_index;
   loss.index_sum = &softmax_sum_index;
   return loss.run();

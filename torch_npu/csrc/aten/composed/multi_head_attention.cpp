@@ -75,9 +75,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> npu_m
     int64_t attn_dim_per_head, int64_t src_len, int64_t tgt_len, double dropout_prob, bool softmax_use_float) {
   const Heads heads{"npu_multi_head_attention", attn_head_num, attn_dim_per_head, src_len, tgt_len, dropout_prob};
   Operands operands(heads.name);
-  const auto same = heads.take(&operands, query, key, value,
-                               {query_weight, key_weight, value_weight, out_proj_weight, query_bias, key_bias,
-                                value_bias, out_proj_bias});
+  const auto same = heads.take(
+      &operands, query, key, value,
+      {query_weight, key_weight, value_weight, out_proj_weight, query_bias, key_bias, value_bias, out_proj_bias});
   operands.take("attn_mask", attn_mask, same).take("dropout_mask", dropout_mask);
   heads.check(query, key, value);
   const auto type = query.scalar_type();
@@ -135,9 +135,9 @@ npu_multi_head_attention_backward(const Tensor& query, const Tensor& key, const 
   const Heads heads{
       "npu_multi_head_attention_backward", attn_head_num, attn_dim_per_head, src_len, tgt_len, dropout_prob};
   Operands operands(heads.name);
-  const auto same = heads.take(&operands, query, key, value,
-                               {query_weight, key_weight, value_weight, out_proj_weight, query_bias, key_bias,
-                                value_bias, out_proj_bias});
+  const auto same = heads.take(
+      &operands, query, key, value,
+      {query_weight, key_weight, value_weight, out_proj_weight, query_bias, key_bias, value_bias, out_proj_bias});
   operands.take("query_res", query_res, same)
       .take("key_res", key_res, same)
       .take("value_res", value_res, same)
