@@ -16,6 +16,8 @@ from tests.aclnn.cases import (
 )
 from tests.aclnn.compare import NULL, assert_sum, refused
 from tests.aclnn.library import Library
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
 
 aten = torch.ops.aten
 # Input and result without batch and channels.
@@ -90,14 +92,14 @@ def test_many_positions_on_all_threads(library: Library) -> None:
     )
     out = torch.zeros(2, 6, 120, 130)
     library.call("aclnnGridSampler2D", x, grid, 0, 0, False, out)
-    torch.testing.assert_close(
-        out, aten.grid_sampler_2d(x, grid, 0, 0, False), rtol=1e-4, atol=1e-4
+    accuracy.assert_close(
+        out, aten.grid_sampler_2d(x, grid, 0, 0, False), Tolerance(1e-4, 1e-4), equal_nan=False
     )
     grads = [torch.zeros_like(x), torch.zeros_like(grid)]
     library.call("aclnnGridSampler2DBackward", out, x, grid, 0, 0, False, [True, True], *grads)
     want = aten.grid_sampler_2d_backward(out, x, grid, 0, 0, False, [True, True])
     for got, one in zip(grads, want, strict=True):
-        torch.testing.assert_close(got, one, rtol=1e-3, atol=1e-2)
+        accuracy.assert_close(got, one, Tolerance(1e-3, 1e-2), equal_nan=False)
 
 
 def test_empty_tensors(library: Library) -> None:

@@ -8,6 +8,8 @@ import torch
 from tests.aclnn.cases import FLOATING, dtype_name, off_zero, sample, seeded
 from tests.aclnn.compare import INVALID, NULL, assert_within
 from tests.aclnn.library import AclnnError, Library
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
 
 WRITTEN = ("contiguous", "transposed", "strided", "scalar", "empty", "nine")
 # The error bound of a step: one rounding of a value to its dtype, and a few of float32 before.
@@ -91,8 +93,8 @@ def test_adam_w_equals_pytorch(library: Library):
             False,
         )
         optimizer.step()
-    torch.testing.assert_close(
-        var, parameter.detach(), rtol=1e-6, atol=1e-6
+    accuracy.assert_close(
+        var, parameter.detach(), Tolerance(1e-6, 1e-6), equal_nan=False
     )  # lr is a float32 here
 
 

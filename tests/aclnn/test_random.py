@@ -13,6 +13,8 @@ from scipy.stats import chi2, kstest
 from tests.aclnn.cases import COMPLEX, FLOATING, INTEGERS, dtype_name
 from tests.aclnn.compare import INVALID
 from tests.aclnn.library import AclnnError, Library
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
 
 SIGMAS = 4.9
 SIGNIFICANCE = 1e-6
@@ -207,7 +209,9 @@ def test_normal_of_tensors(library: Library, dtype: torch.dtype):
         library.call(f"aclnnNormal{name}", m, s, 3, 4, out)
         widened = [x.double() if isinstance(x, torch.Tensor) else x for x in (m, s)]
         expected = widened[0] + widened[1] * standard.double()
-        torch.testing.assert_close(out.double(), expected, rtol=tolerance, atol=tolerance)
+        accuracy.assert_close(
+            out.double(), expected, Tolerance(tolerance, tolerance), equal_nan=False
+        )
 
 
 @pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
@@ -349,8 +353,8 @@ def test_dropout(library: Library, dtype: torch.dtype, layout: str):
     kept = _bits(mask, x.numel()).reshape(x.shape)
     widened = torch.complex128 if dtype.is_complex else torch.float64
     eps = torch.finfo(dtype).eps
-    torch.testing.assert_close(
-        out.to(widened), x.to(widened) * kept / (1 - p), rtol=2 * eps, atol=0
+    accuracy.assert_close(
+        out.to(widened), x.to(widened) * kept / (1 - p), Tolerance(2 * eps), equal_nan=False
     )
     group, drawn = (
         torch.zeros(100, 200, dtype=dtype),

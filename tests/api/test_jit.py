@@ -8,6 +8,8 @@ import torch
 from torch import Tensor, nn
 
 import torch_npu
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
 
 # The traced model has a branch.
 pytestmark = pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")
@@ -46,7 +48,7 @@ def x():
 
 
 def _same(found, expected):
-    torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-6)
+    accuracy.assert_close(found, expected, Tolerance(1e-6, 1e-6), equal_nan=False)
 
 
 def test_a_scripted_model_computes_and_trains_as_the_model(model, x):

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import torch
 
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
 from torch_npu.softnpu import lib_dir
 
 config = torch.npu.npu_config
@@ -124,7 +126,9 @@ def test_the_compatible_implementation_is_the_only_one():
         torch.npu.use_compatible_impl(on)
         assert torch.npu.are_compatible_impl_enabled() is on
         actual = torch.nn.functional.gelu(x.npu()).cpu()
-        torch.testing.assert_close(actual, torch.nn.functional.gelu(x), rtol=1e-5, atol=1e-6)
+        accuracy.assert_close(
+            actual, torch.nn.functional.gelu(x), Tolerance(1e-5, 1e-6), equal_nan=False
+        )
     program = "import torch; print(torch.npu.are_compatible_impl_enabled())"
     assert fresh.output(program, TORCH_NPU_USE_COMPATIBLE_IMPL="1") == "True"
 

@@ -13,7 +13,8 @@ import torch
 from torch.nn import functional as F
 
 import torch_npu
-from torch_npu import utils
+from torch_npu import accuracy, utils
+from torch_npu.accuracy import Tolerance
 
 COMBINE = "torch_npu.utils.combine_tensors"
 
@@ -395,8 +396,8 @@ def test_sync_batch_norm_of_one_process_is_batch_norm(shape, affine):
         torch.float64,
     )
     for ours, theirs in zip(found, expected, strict=True):
-        torch.testing.assert_close(
-            ours.detach().cpu().double(), theirs.detach(), rtol=1e-4, atol=1e-4
+        accuracy.assert_close(
+            ours.detach().cpu().double(), theirs.detach(), Tolerance(1e-4, 1e-4), equal_nan=False
         )
 
 

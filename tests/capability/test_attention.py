@@ -139,7 +139,9 @@ def test_second_derivatives_of_float32():
         for actual, expected in zip(
             second("npu", torch.float32), second("cpu", torch.float64), strict=True
         ):
-            torch.testing.assert_close(actual.cpu().double(), expected, rtol=1e-4, atol=1e-4)
+            accuracy.assert_close(
+                actual.cpu().double(), expected, Tolerance(1e-4, 1e-4), equal_nan=False
+            )
 
 
 def test_the_gradient_of_a_bias_by_the_operator_itself():

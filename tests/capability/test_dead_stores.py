@@ -11,7 +11,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from torch_npu import _load
+from torch_npu import _load, accuracy
+from torch_npu.accuracy import Tolerance
 
 SIZES = {"plain": torch.contiguous_format, "channels_last": torch.channels_last}
 
@@ -53,7 +54,7 @@ def check(work: Callable[[], object], least: int = 1) -> None:
     before = fused_tasks()
     found = behind_a_gate(work)
     assert fused_tasks() - before >= least
-    torch.testing.assert_close(found, expected, rtol=0, atol=0, equal_nan=True)
+    accuracy.assert_close(found, expected, Tolerance())
 
 
 @pytest.fixture

@@ -15,7 +15,8 @@ from torch import Tensor, nn
 import torch_npu
 from tests import fresh
 from tests.aclnn import blocks
-from torch_npu import Format, _load, get_npu_format, get_storage_size, npu_format_cast
+from torch_npu import Format, _load, accuracy, get_npu_format, get_storage_size, npu_format_cast
+from torch_npu.accuracy import Tolerance
 
 DEVICE_TO_HOST = 2
 
@@ -110,7 +111,7 @@ def test_readers_get_the_plain_tensor(name):
     if isinstance(found, str):
         assert found == expected
     else:
-        torch.testing.assert_close(found, expected, rtol=0, atol=0)
+        accuracy.assert_close(found, expected, Tolerance(), equal_nan=False)
     assert get_npu_format(cast) is Format.FRACTAL_NZ
     assert torch.equal(cast.cpu(), x)
 
@@ -212,7 +213,7 @@ def test_a_layer_with_weights_in_blocks_trains():
             optimizer.zero_grad()
             model(x).square().mean().backward()
             optimizer.step()
-    torch.testing.assert_close(other.weight.cpu(), layer.weight, rtol=1e-5, atol=1e-6)
+    accuracy.assert_close(other.weight, layer.weight, Tolerance(1e-5, 1e-6), equal_nan=False)
     assert get_npu_format(other.weight) is Format.FRACTAL_Z
 
 

@@ -5,6 +5,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
+
 
 def test_gradients_of_expanded_keys():
     def gradients(device: str) -> list[Tensor]:
@@ -16,7 +19,7 @@ def test_gradients_of_expanded_keys():
         return [query.grad, leaf.grad]
 
     for got, expected in zip(gradients("npu"), gradients("cpu"), strict=True):
-        torch.testing.assert_close(got.cpu(), expected, rtol=1e-5, atol=1e-5)
+        accuracy.assert_close(got, expected, Tolerance(1e-5, 1e-5), equal_nan=False)
 
 
 def test_gradients_of_slices_of_one_projection_take_the_memory_of_their_elements():

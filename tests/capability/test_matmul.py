@@ -5,6 +5,8 @@ import itertools
 import pytest
 import torch
 
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
 from torch_npu.utils import explain
 
 
@@ -38,8 +40,10 @@ def test_linear_with_gradients():
     on_npu.load_state_dict(layer.state_dict())
     layer(x).square().sum().backward()
     on_npu(x.npu()).square().sum().backward()
-    torch.testing.assert_close(on_npu.weight.grad.cpu(), layer.weight.grad, rtol=1e-4, atol=1e-4)
-    torch.testing.assert_close(on_npu.bias.grad.cpu(), layer.bias.grad, rtol=1e-4, atol=1e-4)
+    accuracy.assert_close(
+        on_npu.weight.grad, layer.weight.grad, Tolerance(1e-4, 1e-4), equal_nan=False
+    )
+    accuracy.assert_close(on_npu.bias.grad, layer.bias.grad, Tolerance(1e-4, 1e-4), equal_nan=False)
 
 
 def test_later_operators_read_the_result():
@@ -58,7 +62,7 @@ def test_on_another_stream():
     with torch.npu.stream(stream):
         product = a @ a
     torch.npu.current_stream().wait_stream(stream)
-    torch.testing.assert_close(product.cpu(), (a @ a).cpu(), rtol=0, atol=0)
+    accuracy.assert_close(product, (a @ a).cpu(), Tolerance(), equal_nan=False)
 
 
 def test_out():

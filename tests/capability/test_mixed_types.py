@@ -3,6 +3,9 @@
 import pytest
 import torch
 
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
+
 INT32, UINT8 = torch.tensor(3, dtype=torch.int32), torch.ones(2, dtype=torch.uint8)
 FLOAT32, FLOAT16 = torch.tensor(2.0), torch.ones(2, dtype=torch.float16)
 
@@ -46,4 +49,4 @@ def test_beta_has_the_digits_of_the_common_type(dtype, reduction):
         a, b = x.to(device), y.to(device)
         return torch.nn.functional.smooth_l1_loss(a, b, reduction=reduction, beta=1.7).cpu()
 
-    torch.testing.assert_close(loss("npu"), loss("cpu"), rtol=1e-14, atol=0)
+    accuracy.assert_close(loss("npu"), loss("cpu"), Tolerance(1e-14), equal_nan=False)

@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from tests.aclnn import blocks
 from tests.capability.test_formats import held
-from torch_npu import Format, get_npu_format, npu_format_cast
+from torch_npu import Format, accuracy, get_npu_format, npu_format_cast
+from torch_npu.accuracy import Tolerance
 
 NAME = Format.NC1HWC0
 
@@ -85,10 +86,12 @@ def test_images_stay_in_blocks(name):
     assert get_npu_format(created) is NAME
     in_memory = blocks.images(expected).contiguous()
     atol = tolerance(not is_reordered, expected)
-    torch.testing.assert_close(held(created, in_memory), in_memory, rtol=0, atol=atol)
+    accuracy.assert_close(
+        held(created, in_memory), in_memory, Tolerance(absolute=atol), equal_nan=False
+    )
     before = blocks.images(x).contiguous()
     assert torch.equal(held(image, before), before)  # still in blocks
-    torch.testing.assert_close(created.cpu(), expected, rtol=0, atol=atol)
+    accuracy.assert_close(created, expected, Tolerance(absolute=atol), equal_nan=False)
 
 
 # For other operators autograd copies the gradient that the caller references to a plain tensor.
@@ -105,8 +108,11 @@ def test_gradients_are_in_blocks(name):
         out.backward(out.detach())
     expected = plain.grad.cpu()
     assert get_npu_format(image.grad) is NAME
-    torch.testing.assert_close(
-        image.grad.cpu(), expected, rtol=0, atol=2 * tolerance(not is_reordered, expected)
+    accuracy.assert_close(
+        image.grad,
+        expected,
+        Tolerance(absolute=2 * tolerance(not is_reordered, expected)),
+        equal_nan=False,
     )
 
 
@@ -148,7 +154,7 @@ def test_zeros_fill_the_last_block(channels):
     expected = F.conv2d(x.double(), weight.cpu().double(), stride=2, padding=3)
     filled = blocks.images(expected.float()).contiguous()
     atol = tolerance(False, expected) * 4
-    torch.testing.assert_close(held(created, filled), filled, rtol=0, atol=atol)
+    accuracy.assert_close(held(created, filled), filled, Tolerance(absolute=atol), equal_nan=False)
     assert not held(created, filled)[:, 1, ..., 8:].any()
 
 
@@ -210,4 +216,6 @@ def test_network_stays_in_nc1hwc0_and_learns_the_same():
             optimizer.step()
             losses[-1].append(loss.item())
     assert losses[0][-1] < losses[0][0]
-    torch.testing.assert_close(torch.tensor(losses[1]), torch.tensor(losses[0]), rtol=1e-3, atol=0)
+    accuracy.assert_close(
+        torch.tensor(losses[1]), torch.tensor(losses[0]), Tolerance(1e-3), equal_nan=False
+    )

@@ -310,3 +310,12 @@ T = torch.ones(2, 3, device="npu") if hasattr(torch_npu, "npu") else None
 def test_errors_name_the_cause(call, says):
     with pytest.raises((RuntimeError, NotImplementedError), match=says):
         call()
+
+
+@pytest.mark.parametrize("dtype", [torch.float8_e5m2, torch.float8_e4m3fn], ids=str)
+def test_the_numbers_of_float8_are_those_of_torch_npu(dtype):
+    number = getattr(torch_npu, str(dtype).removeprefix("torch."))
+    y, scales = OPS.npu_dynamic_mx_quant(
+        torch.linspace(-3, 3, 64, device="npu").half(), dst_type=number
+    )
+    assert (y.dtype, scales.numel()) == (dtype, 2)

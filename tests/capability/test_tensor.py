@@ -4,6 +4,9 @@ import io
 import pytest
 import torch
 
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
+
 
 def test_views_share_memory():
     x = torch.arange(12.0, device="npu").view(3, 4)
@@ -102,7 +105,7 @@ def test_recurrent(kind):
     expected.square().sum().backward()
     actual.square().sum().backward()
     for e, a in zip(cpu.parameters(), npu.parameters(), strict=True):
-        torch.testing.assert_close(a.grad.cpu(), e.grad, rtol=1e-4, atol=1e-5)
+        accuracy.assert_close(a.grad, e.grad, Tolerance(1e-4, 1e-5), equal_nan=False)
 
 
 def test_convolution_with_gradients():

@@ -10,6 +10,9 @@ import fresh
 import pytest
 import torch
 
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
+
 THREADS = 6
 
 
@@ -211,7 +214,7 @@ def test_backward_passes_of_several_threads():
     for x, rounds in zip(xs, found, strict=True):
         for grads in rounds:
             for e, a in zip(gradients(shared, x), grads, strict=True):
-                torch.testing.assert_close(a.cpu(), e, rtol=1e-4, atol=1e-5)
+                accuracy.assert_close(a, e, Tolerance(1e-4, 1e-5), equal_nan=False)
 
 
 def test_threads_add_to_the_same_gradient():

@@ -9,7 +9,8 @@ from seeding import seed_all
 from torch.testing._internal.common_optimizers import optim_db
 from torch.utils._pytree import tree_map
 
-from torch_npu.accuracy import judge
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance, judge
 from torch_npu.accuracy.rounding import Change, changed
 
 
@@ -105,4 +106,6 @@ def test_muon():
         return weight.detach()
 
     # Newton-Schulz iterates in bfloat16.
-    torch.testing.assert_close(train_matrix("npu").cpu(), train_matrix("cpu"), rtol=2e-2, atol=2e-2)
+    accuracy.assert_close(
+        train_matrix("npu"), train_matrix("cpu"), Tolerance(2e-2, 2e-2), equal_nan=False
+    )

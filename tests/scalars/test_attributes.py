@@ -6,6 +6,9 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
+
 ATEN = torch.ops.aten
 # Numbers that float32 cannot represent.
 A, B = 0.7, 1 / 3
@@ -108,7 +111,9 @@ def test_attributes_are_not_rounded_to_float32(name: str) -> None:
 def test_factor_of_dropout(p: float) -> None:
     x = _numbers(64).npu()
     y = F.dropout(x, p)
-    torch.testing.assert_close(y, torch.where(y == 0, 0.0, x / (1 - p)), rtol=1e-15, atol=0)
+    accuracy.assert_close(
+        y, torch.where(y == 0, 0.0, x / (1 - p)), Tolerance(1e-15), equal_nan=False
+    )
 
 
 @pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
