@@ -1,6 +1,8 @@
 // The function that libacl_op_compiler looks up: finds an operator by its type name.
 
 #include <algorithm>
+#include <atomic>
+#include <utility>
 
 #include "nnopbase/written.h"
 #include "ops/registry/registry.h"
@@ -11,31 +13,40 @@ namespace {
 class PlannedOperator final : public CompiledOperator {
  public:
   PlannedOperator(const OperatorRow& row, const RegistryCall& call) : row_(row), call_(call) {}
+  ~PlannedOperator() override { (void)take_idle(); }
 
   const char* name() const override { return row_.name; }
   Status rebind(std::span<void* const> operands, Plan* plan) const override {
-    RegistryCall call = call_;
+    std::unique_ptr<RegistryCall> call = take_idle();
+    if (call == nullptr) call = std::make_unique<RegistryCall>(call_);
     auto operand = operands.begin();
-    for (RegistryTensor& input : call.inputs) input.tensor.data = *operand++;
-    for (RegistryTensor& output : call.outputs) output.tensor.data = *operand++;
-    Operands of(row_, call);
+    for (RegistryTensor& input : call->inputs) input.tensor.data = *operand++;
+    for (RegistryTensor& output : call->outputs) output.tensor.data = *operand++;
+    Operands of(row_, *call);
     Status planned = row_.plan(of, plan);
     Status read = of.status();
-    for (const RegistryTensor& output : call.outputs) add_written(&output.tensor, plan);
-    plan->unchanged.clear();  // they are this function's
-    set_sizes(call, plan);
+    for (const RegistryTensor& output : call->outputs) add_written(&output.tensor, plan);
+    plan->unchanged.clear();  // they are tensors of `call`
+    move_sizes(call.get(), plan);
+    (void)std::unique_ptr<RegistryCall>(idle_.exchange(call.release(), std::memory_order_acq_rel));
     return read.is_ok() ? std::move(planned) : std::move(read);
   }
 
  private:
-  static void set_sizes(const RegistryCall& call, Plan* plan) {
+  static void move_sizes(RegistryCall* call, Plan* plan) {
     const auto has_sizes = [](const RegistryTensor& output) { return output.tensor.shape != nullptr; };
-    if (std::ranges::none_of(call.outputs, has_sizes)) return;
-    for (const RegistryTensor& output : call.outputs) plan->sizes.push_back(output.tensor.shape);
+    if (std::ranges::none_of(call->outputs, has_sizes)) return;
+    for (RegistryTensor& output : call->outputs) plan->sizes.push_back(std::exchange(output.tensor.shape, nullptr));
+  }
+
+  std::unique_ptr<RegistryCall> take_idle() const {
+    return std::unique_ptr<RegistryCall>(idle_.exchange(nullptr, std::memory_order_acq_rel));
   }
 
   const OperatorRow& row_;
   const RegistryCall call_;  // with addresses of the call that was compiled, which are not used
+  // A copy that no thread plans with, or null: most calls need no other.
+  mutable std::atomic<RegistryCall*> idle_{nullptr};
 };
 
 Status compile(const RegistryCall& call, std::unique_ptr<const CompiledOperator>* out) {
