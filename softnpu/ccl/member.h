@@ -1,9 +1,8 @@
 #pragma once
 // A rank as this process sees it, and how the ranks of a communicator find each other.
 //
-// These four functions are what a communicator knows of other hosts and processes: join (form it), Member::source (read
-// a rank's memory), Member::ring (wake a rank) and Member::has_ended. Ranks on several hosts will be another
-// implementation of them.
+// A communicator forms itself by join, reads a rank's memory by Member::source, wakes a rank by Member::ring and asks for
+// Member::has_ended. All of them, and the control area, are shared memory of one host.
 
 #include <chrono>
 #include <memory>
