@@ -6,10 +6,14 @@ import re
 import shlex
 
 import pytest
+from dev import bench
 from dev.__main__ import VERBS
 from dev.files import tracked
 from dev.paths import ROOT
+from dev.run import DevError
 
+# Words of `./dev bench` that are followed by names of files.
+OTHER = ([bench.COMPARE], [bench.GATE], [bench.TABLES])
 _COMMAND = re.compile(r"`\./dev ([^`\n]+)`|^\./dev ([^\n]+)$", re.MULTILINE)
 
 
@@ -33,7 +37,11 @@ def test_the_command_is_taken(words):
     with contextlib.redirect_stderr(message), contextlib.redirect_stdout(message):
         try:
             if name in VERBS:
-                VERBS[name].parser(name).read(arguments, VERBS)
+                options = VERBS[name].parser(name).read(arguments, VERBS)
+                if name == "bench" and options.suites[:1] not in OTHER:
+                    bench.check(options)
         except SystemExit as end:
             code = end.code
+        except DevError as error:
+            pytest.fail(str(error))
     assert code == 0, message.getvalue()

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from dev import gate
+from dev import gate, performance
 from dev.command_line import Parser
 from dev.paths import PYTHON, ROOT
 from dev.peers import INTERPRETER, make_venv
@@ -42,12 +42,14 @@ SUITES = {
 }
 COMPARE = "compare"
 GATE = "gate"
+TABLES = "tables"
 
 
 def arguments(parser: Parser) -> None:
     """Adds the arguments of `./dev bench`."""
     rows = [f"  {name:13} {text}" for name, text in SUITES.items()]
     rows.append(f"  {COMPARE:13} A.json B.json: two builds' results, side by side")
+    rows.append(f"  {TABLES:13} [RESULT.json MACHINE]: writes docs/performance.md")
     rows.append(f"  {GATE:13} --base A --head B: is the build in checkout B slower than that in A?")
     parser.epilog = "suites:\n" + "\n".join(rows)
     parser.add_argument("suites", nargs="*", metavar="SUITE", help="default: all but those by name")
@@ -73,6 +75,13 @@ def check(options: argparse.Namespace) -> None:
         if missing := [file for file in files if not Path(file).exists()]:
             raise DevError(f"there is no {missing[0]}")
         return
+    if options.suites[:1] == [TABLES]:
+        words = options.suites[1:]
+        if len(words) not in (0, 2):
+            raise DevError("tables takes a result and a machine's name, or neither")
+        if words and not Path(words[0]).exists():
+            raise DevError(f"there is no {words[0]}")
+        return
     for name in options.suites:
         if name not in SUITES:
             raise DevError(f"no suite '{name}'{suggestion(name, SUITES)}")
@@ -82,6 +91,9 @@ def bench(options: argparse.Namespace) -> None:
     """Runs bench/run.py with the options."""
     if options.suites == [GATE]:
         gate.gate(options.base, options.head, options.write)
+        return
+    if options.suites[:1] == [TABLES]:
+        performance.tables(options.suites[1:])
         return
     interpreter = PYTHON
     if {"peers", "peer-graphs", "provider"} & set(options.suites):
