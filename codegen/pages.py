@@ -1,6 +1,6 @@
 """The operators of namespace ``npu`` as Markdown: a page a family."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from codegen.emit.python import described, signature
 from codegen.model import CustomOperator
@@ -44,15 +44,41 @@ def _section(operator: CustomOperator) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def _title(family: str) -> str:
+    return family.replace("_", " ").capitalize()
+
+
 def _page(family: str, operators: Sequence[CustomOperator]) -> str:
-    title = family.replace("_", " ").capitalize()
     sections = "\n".join(_section(operator) for operator in operators)
-    return f"# {title}\n\n{sections}"
+    return f"# {_title(family)}\n\n{sections}"
+
+
+INDEX = "index.md"
+_INDEX = """# Operators of namespace npu
+
+A page a family, written by `./dev docs --pages` from the entries: arguments, results, errors, sources. `torch_npu.npu_swiglu`
+and `torch.ops.npu.npu_swiglu` are the same operator.
+
+"""
+_TOCTREE = "```{toctree}\n:hidden:\n%s\n```\n"
+
+
+def _index(families: Mapping[str, Sequence[CustomOperator]]) -> str:
+    rows = [
+        (
+            f"[{_title(family)}]({family}.md)",
+            ", ".join(code(name) for name in sorted({operator.name for operator in listed})),
+        )
+        for family, listed in sorted(families.items())
+    ]
+    hidden = _TOCTREE % "\n".join(sorted(families))
+    return f"{_INDEX}{table(('family', 'operators'), rows)}\n{hidden}"
 
 
 def pages(operators: Iterable[CustomOperator]) -> dict[str, str]:
-    """``{family.md: text}`` for the families that have operators of namespace ``npu``."""
+    """``{family.md: text}`` for the families that have operators of namespace ``npu``, and ``index.md``, which lists them."""
     families: dict[str, list[CustomOperator]] = {}
     for operator in operators:
         families.setdefault(operator.family, []).append(operator)
-    return {f"{family}.md": _page(family, listed) for family, listed in families.items()}
+    found = {f"{family}.md": _page(family, listed) for family, listed in families.items()}
+    return {INDEX: _index(families), **found}

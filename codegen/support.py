@@ -1,4 +1,4 @@
-"""``python -m codegen.support --yaml F --output FOLDER``: the operators as Markdown, tables and a page a family."""
+"""``python -m codegen.support --yaml F [--output FOLDER] [--pages FOLDER]``: the operators as Markdown, tables and a page a family."""
 
 import argparse
 import sys
@@ -10,8 +10,6 @@ from codegen.model import AclnnOperator, CustomOperator
 from codegen.pages import pages
 from codegen.table import code, table
 
-# The folder of the pages of families, in the output.
-PAGES = "npu_operators"
 # The order in which data types are listed.
 _DTYPES = (
     "float32",
@@ -61,27 +59,35 @@ def custom(found: Iterable[CustomOperator]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Writes ``generated_operators.md``, ``generated_custom.md`` and the pages of families.
+    """Writes ``operators.md`` and ``custom.md`` into one folder, the pages of families into another.
 
     Returns:
         0, or 1 where the YAML cannot be used.
     """
     parser = argparse.ArgumentParser(prog="python -m codegen.support", description=__doc__)
     parser.add_argument("--yaml", type=Path, required=True, help="npu_native_functions.yaml")
-    parser.add_argument("--output", type=Path, required=True, help="folder for the tables")
+    parser.add_argument("--output", type=Path, help="folder for the tables")
+    parser.add_argument(
+        "--pages", type=Path, help="folder for the pages, of which others are removed"
+    )
     options = parser.parse_args(arguments)
     try:
         found = parse.read(options.yaml, parse.native_functions())
     except parse.ParseError as error:
         print(error, file=sys.stderr)
         return 1
-    options.output.mkdir(parents=True, exist_ok=True)
-    (options.output / "generated_operators.md").write_text(operators(found.aclnn))
-    (options.output / "generated_custom.md").write_text(custom(found.custom))
-    folder = options.output / PAGES
-    folder.mkdir(exist_ok=True)
-    for name, text in pages(found.custom).items():
-        (folder / name).write_text(text)
+    if options.output is not None:
+        options.output.mkdir(parents=True, exist_ok=True)
+        (options.output / "operators.md").write_text(operators(found.aclnn))
+        (options.output / "custom.md").write_text(custom(found.custom))
+    if options.pages is not None:
+        options.pages.mkdir(parents=True, exist_ok=True)
+        written = pages(found.custom)
+        for old in options.pages.glob("*.md"):
+            if old.name not in written:
+                old.unlink()
+        for name, text in written.items():
+            (options.pages / name).write_text(text)
     return 0
 
 

@@ -11,3 +11,15 @@ html_css_files = ["tables.css"]
 myst_heading_anchors = 3
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
+# Sphinx reads the whole checkout: its pages are the documents that docs/index.md lists, wherever they are.
+root_doc = "docs/index"
+include_patterns = [
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "docs/**",
+    "softnpu/README.md",
+    "softnpu/fusion/README.md",
+    "torch_npu/csrc/README.md",
+]
+exclude_patterns = [".*", "build*", "dist"]

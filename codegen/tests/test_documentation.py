@@ -1,6 +1,7 @@
 """Documentation of entries of ``custom``: its errors, and the docstring, stub and page that come from it."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -105,7 +106,11 @@ def test_docstring_and_stub(resolve):
 
 
 def test_a_page_a_family(resolve):
-    assert pages.pages(resolve(DOCUMENTED)) == {
+    written = pages.pages(resolve(DOCUMENTED))
+    index = written.pop(pages.INDEX)
+    assert "\n| [Gates](gates.md) | `npu_gate` |\n" in index
+    assert index.endswith("```{toctree}\n:hidden:\ngates\n```\n")
+    assert written == {
         "gates.md": """# Gates
 
 ## npu_gate
@@ -138,9 +143,20 @@ Source: A paper, 2020
     }
 
 
-def test_the_support_command_writes_the_pages(resolve, tmp_path):
+def test_the_support_command_writes_pages_and_removes_others(resolve, tmp_path):
     resolve(DOCUMENTED)
-    arguments = ["--yaml", str(tmp_path / "gates.yaml"), "--output", str(tmp_path / "out")]
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "retired.md").write_text("# Retired")
+    arguments = ["--yaml", str(tmp_path / "gates.yaml"), "--pages", str(folder)]
     assert support.main(arguments) == 0
-    page = (tmp_path / "out" / support.PAGES / "gates.md").read_text()
-    assert page.startswith("# Gates\n\n## npu_gate\n")
+    assert {page.name for page in folder.iterdir()} == {"gates.md", "index.md"}
+    assert (folder / "gates.md").read_text().startswith("# Gates\n\n## npu_gate\n")
+
+
+def test_the_pages_of_the_checkout_are_those_of_its_entries():
+    root = Path(__file__).resolve().parents[2]
+    index = root / "torch_npu" / "csrc" / "aten" / "npu_native_functions.yaml"
+    written = pages.pages(parse.read(index, parse.native_functions()).custom)
+    found = {path.name: path.read_text() for path in (root / "docs/npu_operators").glob("*.md")}
+    assert found == written, "./dev docs --pages writes them"

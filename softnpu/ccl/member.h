@@ -1,8 +1,8 @@
 #pragma once
 // A rank as this process sees it, and how the ranks of a communicator find each other.
 //
-// A communicator forms itself by join, reads a rank's memory by Member::source, wakes a rank by Member::ring and asks for
-// Member::has_ended. All of them, and the control area, are shared memory of one host.
+// A communicator forms itself by join, reads a rank's memory by Member::source, wakes a rank by Member::ring and asks
+// for Member::has_ended. All of them, and the control area, are shared memory of one host.
 
 #include <chrono>
 #include <memory>

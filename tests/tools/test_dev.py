@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from dev.gen import table
-from dev.lint import layer_violations, raw_bytes, read_layers, version_conditions
 from dev.run import DevError
+from dev.style import layer_violations, raw_bytes, read_layers, version_conditions
 from dev.words import retired_words
 
 

@@ -14,6 +14,11 @@ def test_only_python_becomes_a_cell():
     )
 
 
+def test_links_to_documents_become_text():
+    text = "[a](acl.md#part) [b](https://pytorch.org/x.md) [c](d)"
+    assert cells(text) == "a [b](https://pytorch.org/x.md) [c](d)"
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_has_cells_and_no_other_file(name):
     text = (ROOT / "docs" / f"{name}.md").read_text()

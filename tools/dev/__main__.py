@@ -7,12 +7,11 @@ import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 
-from dev import api, bench, cross, fuzz, gen, quick, test
+from dev import api, bench, cross, docs, fuzz, gen, quick, test
 from dev.abi import abi
 from dev.build import build
 from dev.clients import CLIENTS, clients
 from dev.command_line import Parser, Verb, suggestion
-from dev.docs import docs
 from dev.environment import environment
 from dev.install_trial import arguments as install_trial_arguments
 from dev.install_trial import install_trial
@@ -46,7 +45,7 @@ def _demo(_: argparse.Namespace) -> None:
 
 def _bench(options: argparse.Namespace) -> None:
     bench.check(options)
-    if options.suites[:1] not in ([bench.COMPARE], [bench.GATE]):
+    if options.suites[:1] not in ([bench.COMPARE], [bench.GATE], [bench.TABLES]):
         ensure()
         build()
     bench.bench(options)
@@ -118,10 +117,9 @@ def _wheel(_: argparse.Namespace) -> None:
     wheel()
 
 
-def _docs(_: argparse.Namespace) -> None:
+def _docs(options: argparse.Namespace) -> None:
     ensure()
-    build()
-    docs()
+    docs.docs(options)
 
 
 def _notebooks(_: argparse.Namespace) -> None:
@@ -174,7 +172,9 @@ VERBS = {
     "bench": Verb(_bench, "npu against CPU, as ratios", bench.arguments, needs_build=True),
     "lint": Verb(_lint, "ruff, clang-format, clang-tidy, layers, documents", needs_build=True),
     "fmt": Verb(_fmt, "formats in place"),
-    "docs": Verb(_docs, "the documents as a site in build/docs/site", needs_build=True),
+    "docs": Verb(
+        _docs, "the documents as a site in build/docs/site", docs.arguments, needs_build=True
+    ),
     "notebooks": Verb(
         _notebooks, "pages of docs/ as notebooks in build/notebooks, each run", needs_build=True
     ),

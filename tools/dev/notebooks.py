@@ -9,7 +9,6 @@ import shutil
 from pathlib import Path
 
 from dev.build import site_packages
-from dev.docs import page
 from dev.paths import BUILD, PACKAGE_ROOT, ROOT
 from dev.run import DevError, run, say
 from dev.side_venv import make_side_venv
@@ -19,12 +18,14 @@ PACKAGES = ["jupytext==1.19.6", "nbmake==1.5.5", "ipykernel==7.4.0"]
 FOLDER = BUILD / "notebooks"
 # The pages whose Python blocks need no files and no other processes.
 PAGES = ("quickstart", "precision", "accuracy", "profiling", "compile")
+# A link to another document leads nowhere from a notebook.
+_LINK = re.compile(r"\[([^\]]+)\]\((?!https?:)[^)\s]+\.md(?:#[^)]*)?\)")
 _FENCE = re.compile(r"^```(?!python)(\w+)$", re.MULTILINE)
 
 
 def cells(text: str) -> str:
-    """``text`` as jupytext reads it: blocks of other languages than Python are no cells."""
-    return _FENCE.sub(r"```\1 .noeval", text)
+    """``text`` as jupytext reads it: blocks of other languages than Python are no cells, links to documents are text."""
+    return _FENCE.sub(r"```\1 .noeval", _LINK.sub(r"\1", text))
 
 
 def write(folder: Path = FOLDER, pages: tuple[str, ...] = PAGES) -> list[Path]:
@@ -38,7 +39,7 @@ def write(folder: Path = FOLDER, pages: tuple[str, ...] = PAGES) -> list[Path]:
     result = []
     for name in pages:
         document = ROOT / "docs" / f"{name}.md"
-        text = page(document.read_text(), document.parent)
+        text = document.read_text()
         if "```python\n" not in text:
             raise DevError(f"{document}: no Python block, so there is no notebook to make of it")
         source = folder / f"{name}.md"

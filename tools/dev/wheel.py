@@ -9,7 +9,7 @@ from dev.run import DevError, output, run, say
 
 DIST = ROOT / "dist"
 # What the wheel needs and torch's wheel has.
-TORCHS_LIBRARIES = ("libtorch", "libc10", "libshm")
+PYTORCH_LIBRARIES = ("libtorch", "libc10", "libshm")
 
 
 def wheel_tag(result: Path) -> str:
@@ -26,7 +26,7 @@ def wheel_tag(result: Path) -> str:
     if not tag.startswith("manylinux_"):
         reason = found.get("error") or f"no policy has {found.get('versioned_symbols')}"
         raise DevError(f"auditwheel finds no tag for {result.name}: {reason}")
-    strangers = [name for name in found["external_libs"] if not name.startswith(TORCHS_LIBRARIES)]
+    strangers = [name for name in found["external_libs"] if not name.startswith(PYTORCH_LIBRARIES)]
     if strangers:
         raise DevError(f"{result.name} needs {', '.join(strangers)}, which it does not have")
     return tag
