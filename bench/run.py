@@ -2,8 +2,7 @@
 
 Without a suite: all of them but ``collectives``, ``peers``, ``peer-graphs``, ``provider``, ``instructions``, ``compile``, ``sizes``,
 ``kernel-checks``, ``timeline`` and ``report``. ``--runs 3`` measures three times and keeps each row's slowest ratio;
-``--write`` gives JSON, or Markdown where the file's name ends with .md. ``./dev bench compare A.json B.json`` holds two builds against
-each other.
+``--write`` gives JSON, or Markdown where the file's name ends with .md. ``./dev bench compare A.json B.json`` compares two builds.
 """
 
 import argparse

@@ -77,7 +77,7 @@ def schemas(operators: Sequence[CustomOperator]) -> dict[str, str]:
         "CustomRegisterSchema.cpp": (
             f"{HEAD}\n#include <ATen/core/enum_tag.h>\n#include <torch/library.h>\n\n"
             "TORCH_LIBRARY(npu, m) {\n"
-            "  // The tests hold each against torch.library.opcheck.\n"
+            "  // The tests compare each with torch.library.opcheck.\n"
             "  const auto define = [&m](const char* schema) { m.def(schema, {at::Tag::pt2_compliant_tag}); };\n"
             f"{lines}}}\n"
         )

@@ -1,4 +1,4 @@
-"""Writes the C++ file that holds our headers against the tables while it is compiled.
+"""Writes the C++ file that compares our headers with the tables while it is compiled.
 
 Run as ``python -m softnpu.abi.checks --output FILE [--tables FOLDER]``.
 """

@@ -71,7 +71,7 @@ def test_nothing_is_tested_on_a_build_that_failed():
     ran = []
 
     def fails(_: Rotation) -> None:
-        raise DevError("the first error above is the one to mend")
+        raise DevError("the first error above is the one to fix")
 
     rows = [Part("build", "", 1, fails), Part("functions", "", 1, lambda _: ran.append(1))]
     with pytest.raises(DevError):

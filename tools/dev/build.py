@@ -106,7 +106,7 @@ def _ninja(folder: Path, *targets: str) -> None:
     run(
         [program("ninja"), "-C", folder, *targets],
         env=ccache(),
-        hint="the first error above is the one to mend",
+        hint="the first error above is the one to fix",
     )
 
 

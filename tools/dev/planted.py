@@ -60,7 +60,7 @@ def _quick(fault: Fault) -> tuple[bool, float, str]:
     text = file.read_text()
     if text.count(fault.right) != 1:
         raise DevError(
-            f"{fault.path}: {fault.right!r} is not there once; mend tools/dev/planted.py"
+            f"{fault.path}: {fault.right!r} is not there once; correct tools/dev/planted.py"
         )
     started = time.monotonic()
     try:

@@ -11,7 +11,7 @@ STUBS = "torch_npu/_C"
 _HEAD = "# Written by ./dev stubs.\n"
 
 
-def _mended(text: str) -> str:
+def _corrected(text: str) -> str:
     """Without what mypy does not take of a generated file."""
     # The generator takes the name of a module's module for one of its attributes.
     text = text.replace("torch.jit.torch.jit.", "torch.jit.")
@@ -27,7 +27,7 @@ def generated(folder: Path) -> dict[str, str]:
     command = [PYTHON, "-m", "pybind11_stubgen", "--ignore-invalid-expressions", "<torch.*"]
     run([*command, "torch_npu._C", "-o", folder], quiet=True, cwd=ROOT)
     files = (folder / STUBS).glob("*.pyi")
-    return {file.name: _mended(file.read_text()) for file in sorted(files)}
+    return {file.name: _corrected(file.read_text()) for file in sorted(files)}
 
 
 def stubs() -> None:

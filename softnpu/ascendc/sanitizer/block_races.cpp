@@ -149,7 +149,7 @@ void BlockRaces::report(const Entry& a, const Entry& b, uint64_t begin, uint64_t
       "both: " + std::to_string(end - begin) + " bytes at GM " + address, "in " + GlobalMemory(memory_).text(begin),
       "other access: " + std::string(other.name) + " on pipe " + name_of(other.pipe) + ", " + block_text(first) + ", " +
           line_of(other.where),
-      "to mend it: give each block bytes of its own, SyncAll or IBSet and IBWait between the two, or SetAtomicAdd for "
+      "to fix it: give each block bytes of its own, SyncAll or IBSet and IBWait between the two, or SetAtomicAdd for "
       "both"};
   reports_.push_back(std::move(result));
 }

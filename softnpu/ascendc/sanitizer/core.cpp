@@ -145,7 +145,7 @@ void Core::report_finding(const Finding& finding, const Range& range, Access acc
     report->details = {
         bytes + first,
         "other access: " + std::string(other.name) + " on pipe " + name_of(other.pipe) + ", " + line_of(other.where),
-        "to mend it: SetFlag and WaitFlag " + pair + ", or EnQue and DeQue, between the two"};
+        "to fix it: SetFlag and WaitFlag " + pair + ", or EnQue and DeQue, between the two"};
   }
   if (buffer == nullptr)
     reports_.back().details.insert(reports_.back().details.begin() + 1, "in " + global_.text(finding.address));

@@ -61,7 +61,7 @@ HWY_INLINE FloatVector rounded_of([[maybe_unused]] const float* k, V... in) {
 
 // Recomputes lanes where `held` is false by F::scalar(a, ...).
 template <typename F, typename M, typename... V>
-HWY_NOINLINE void mend(M held, float* y, V... in) {
+HWY_NOINLINE void recompute_lanes(M held, float* y, V... in) {
   constexpr size_t kMax = hn::MaxLanes(Doubles());
   HWY_ALIGN float values[sizeof...(V)][kMax];
   HWY_ALIGN double good[kMax];
@@ -83,7 +83,7 @@ HWY_INLINE void put_vector(float* y, const float* k, V... in) {
   hn::StoreU(rounded_of<F>(k, in...), Floats(), y);
   if constexpr (requires { F::holds(widened(in)...); }) {
     const auto held = F::holds(widened(in)...);
-    if (HWY_UNLIKELY(!hn::AllTrue(Doubles(), held))) mend<F>(held, y, in...);
+    if (HWY_UNLIKELY(!hn::AllTrue(Doubles(), held))) recompute_lanes<F>(held, y, in...);
   }
 }
 

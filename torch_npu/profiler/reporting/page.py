@@ -228,7 +228,7 @@ def page(found: Report, before: Report | None = None) -> str:
 
     Args:
         found: the report.
-        before: another one, which a table holds against it.
+        before: another one, with which a table compares it.
 
     Raises:
         MissingTools: Plotly is not installed.
