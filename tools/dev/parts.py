@@ -14,6 +14,7 @@ from dev.notebooks import notebooks
 from dev.opinfo import opinfo
 from dev.oracle import oracle
 from dev.pytests import FUNCTIONS, KERNELS, LIMITS, NO_DEVICE, gtest, pytest, without_device
+from dev.recent import recent
 from dev.wheel import wheel
 
 # Installs the wheel; the configurations of the device do not affect it.
@@ -63,7 +64,8 @@ OPINFO_PARTS = 6
 DRAWS = 2
 # Names of the Python API whose tests a run checks, others each time, and more than there are: all of them.
 BROKEN, MOST_BROKEN = 10, 10_000
-# clang-tidy checks the sources changed by this many commits in every run, at most this many.
+# The sources changed by this many commits are checked in every run: by clang-tidy at most this many, and by the address
+# sanitizer.
 RECENT_COMMITS, MOST_RECENT = 10, 24
 
 
@@ -155,6 +157,13 @@ def _package(_: Rotation) -> None:
     notebooks()
 
 
+# Its folders are a part of `address`, so that a run has one of the two.
+RECENT = Part(
+    "recent",
+    "softnpu's recently changed folders under AddressSanitizer",
+    4,
+    lambda _: recent(RECENT_COMMITS),
+)
 EVERY = (
     Part(
         "lint", "ruff, mypy, clang-format, layers, documents; clang-tidy of recent files", 2, _lint
@@ -162,6 +171,7 @@ EVERY = (
     Part("build", "the libraries, the plug-in, the tests", 10, _build),
     Part("generators", "codegen, opgen and ./dev, without a device", 1, lambda _: without_device()),
     Part("functions", "softnpu's GoogleTest", 1, lambda _: gtest({}, FUNCTIONS + KERNELS + LIMITS)),
+    RECENT,
     Part("tests", "capabilities, and a part of the operators' cases", 6, _tests),
     Part("fuzz", "random calls of every operator with an aclnn entry", 1, _fuzz),
 )
@@ -181,9 +191,10 @@ IN_TURN = (
 SHARES = (
     ("queued", "wheel"),
     ("address",),
-    ("protected", "opinfo"),
-    ("thread", "package"),
-    ("avx2", "opinfo"),
+    ("protected", "package"),
+    ("thread",),
+    ("opinfo", "wheel"),
+    ("avx2", "package"),
 )
 
 
@@ -206,4 +217,5 @@ def by_word(word: str) -> Part:
 def chosen(rotation: Rotation) -> list[Part]:
     """The parts of one run in order."""
     row = words() if rotation.full else SHARES[rotation.number % len(SHARES)]
-    return [*EVERY, *(part for part in IN_TURN if part.word in row and applies(part))]
+    every = (part for part in EVERY if part is not RECENT or "address" not in row)
+    return [*every, *(part for part in IN_TURN if part.word in row and applies(part))]
