@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from dev.paths import ROOT
-from dev.recent import PROGRAMS, affected, folders, instrumented, is_instrumented, programs, steps
+from dev.recent import PROGRAMS, affected, folders, in_order, instrumented, programs, steps
 
 PRINTED = r"""
 cd /c/build && /usr/bin/python3 -m softnpu.opgen --output x
-/usr/bin/ccache /usr/bin/c++ -DA -O3 -Winvalid-pch -include /c/build/pch.hxx -MF x.d -o a/x.o -c /c/softnpu/ops/nn/conv/x.cpp
+/usr/bin/ccache /usr/bin/c++ -DHWY_DISABLED_TARGETS=6144 -O3 -Winvalid-pch -include /c/build/pch.hxx -MF x.d -o a/x.o -c /c/softnpu/ops/nn/conv/x.cpp
 /usr/bin/c++ -O3 -o a/y.o -c /c/softnpu/base/y.cpp
 : && /usr/bin/cmake -E rm -f a/liby.a && /usr/bin/ar qc a/liby.a a/y.o && /usr/bin/ranlib a/liby.a && :
 : && /usr/bin/c++ -shared -o lib/libx.so a/x.o -Wl,-rpath,/c/build/lib: a/liby.a && :
@@ -57,7 +57,8 @@ def test_a_command_reads_other_objects_from_the_build(tmp_path):
 def test_a_compilation_reads_no_precompiled_header(tmp_path):
     words = instrumented(found()["a/x.o"], {"a/x.o"}, tmp_path, tmp_path)
     assert not {"-include", "/c/build/pch.hxx", "-Winvalid-pch"} & set(words)
-    assert words[-1] == "-O1"
+    assert words[-1] == "-Og"
+    assert "-DHWY_DISABLED_TARGETS=6400" in words
 
 
 def test_libraries_are_searched_beside_instrumented_ones_first():
@@ -79,16 +80,23 @@ def test_folders_that_changed_and_their_tests():
     assert programs(chosen) == ["softnpu_ccl_tests", "softnpu_operator_fuzz_tests", "softnpu_tests"]
 
 
-def test_the_heap_and_tests_that_ask_for_sanitizers_are_instrumented():
-    def asks(source):
-        step = steps(f"c++ -o x -c {ROOT}/{source}")[0]
-        return is_instrumented(step, {"softnpu/ccl"})
-
-    assert asks("softnpu/ccl/member.cpp")
-    assert asks("softnpu/runtime/memory/heap.cpp")
-    assert asks("softnpu/tests/red_zone_test.cpp")
-    assert not asks("softnpu/tests/pool_test.cpp")
-    assert not asks("softnpu/base/log.cpp")
+def test_what_the_sanitizer_needs_comes_first_and_then_what_changed():
+    sources = [
+        "softnpu/base/log.cpp",
+        "softnpu/ccl/api.cpp",
+        "softnpu/ccl/member.cpp",
+        "softnpu/runtime/memory/heap.cpp",
+        "softnpu/tests/settings_test.cpp",
+        "softnpu/tests/red_zone_test.cpp",
+    ]
+    printed = "\n".join(f"c++ -o {source}.o -c {ROOT}/{source}" for source in sources)
+    found = in_order(steps(printed), {"softnpu/ccl"}, {"softnpu/ccl/member.cpp"})
+    assert [step.source for step in found] == [
+        "softnpu/runtime/memory/heap.cpp",
+        "softnpu/tests/red_zone_test.cpp",
+        "softnpu/ccl/member.cpp",
+        "softnpu/ccl/api.cpp",
+    ]
 
 
 def test_the_folders_with_tests_exist():

@@ -24,7 +24,12 @@ from dev.run import DevError, output, say
 FOLDER = BUILD.with_name("build-recent")
 # Seconds in which compilations begin. Sources for which there was no time stay as they are; the rotation has them.
 COMPILE_SECONDS = 150
-_FLAGS = "-fsanitize=address -fno-omit-frame-pointer -g1 -O1"
+# -Og compiles vector kernels four times as fast as -O1.
+_FLAGS = "-fsanitize=address -fno-omit-frame-pointer -g1 -Og"
+# Kernels are the same sources for AVX2 and AVX-512: one of them is enough, for the other objects, too.
+_TARGETS = "-DHWY_DISABLED_TARGETS="
+_AVX512 = 256
+_ENVIRONMENT = {"SOFTNPU_CPU_CAPABILITY": "avx2"}
 _HEAP = "softnpu/runtime/memory"
 _RUNTIME = ("softnpu_tests", "softnpu_stress_tests", "softnpu_fuzz_tests", "softnpu_sharing_tests")
 # The tests of folders, by their begin; others have none in C++.
@@ -91,12 +96,22 @@ def steps(printed: str, root: Path = ROOT) -> list[Step]:
     return found
 
 
-def is_instrumented(step: Step, chosen: set[str], root: Path = ROOT) -> bool:
-    """Whether a compilation is of a chosen folder, of the heap, or of a test that asks for sanitizers."""
-    if str(Path(step.source).parent) in chosen | {_HEAP}:
-        return True
-    file = root / step.source
-    return step.source.startswith("softnpu/tests/") and "SANITIZE" in file.read_text()
+def is_needed(step: Step, root: Path = ROOT) -> bool:
+    """Whether a compilation is of the heap, or of a test that asks for sanitizers: red zones and limits depend on them."""
+    if step.source.startswith("softnpu/tests/"):
+        text = (root / step.source).read_text()
+        return "SANITIZE" in text or "sanitizers.h" in text
+    return str(Path(step.source).parent) == _HEAP
+
+
+def in_order(found: Iterable[Step], chosen: set[str], changed: set[str]) -> list[Step]:
+    """The compilations with the sanitizer: what it needs, then files that changed, then others of their folders."""
+    wanted = [step for step in found if step.source]
+    needed = [step for step in wanted if is_needed(step)]
+    of_folders = [
+        step for step in wanted if step not in needed and str(Path(step.source).parent) in chosen
+    ]
+    return needed + sorted(of_folders, key=lambda step: step.source not in changed)
 
 
 def affected(found: list[Step], compiled: set[str], tests: Iterable[str]) -> list[Step]:
@@ -117,6 +132,8 @@ def instrumented(
     def word(text: str) -> str:
         if text in results or text.startswith("/"):
             return text
+        if text.startswith(_TARGETS):
+            return f"{_TARGETS}{int(text.removeprefix(_TARGETS)) | _AVX512}"
         if text.startswith("-Wl,-rpath,"):
             paths = text.removeprefix("-Wl,-rpath,").strip(":")
             return f"-Wl,-rpath,{paths.replace(str(build), str(folder))}:{paths}"
@@ -166,8 +183,7 @@ def recent(commits: int) -> None:
         return
     say(f"address sanitizer: {', '.join(sorted(chosen))}")
     found = steps(output([program("ninja"), "-C", BUILD, "-t", "commands", *tests]))
-    wanted = [step for step in found if step.source and is_instrumented(step, chosen)]
-    wanted.sort(key=lambda step: step.source not in changed)
+    wanted = in_order(found, chosen, changed)
     shutil.rmtree(FOLDER, ignore_errors=True)
     end = time.monotonic() + COMPILE_SECONDS
 
@@ -186,5 +202,5 @@ def recent(commits: int) -> None:
         raise DevError("\n".join(failed))
     _link_libraries()
     for test in tests:
-        env = {"SOFTNPU_HBM": "1G", "SOFTNPU_INLINE": "0"} if test == "softnpu_tests" else {}
-        gtest(env, [test], FOLDER.name)
+        small = {"SOFTNPU_HBM": "1G", "SOFTNPU_INLINE": "0"} if test == "softnpu_tests" else {}
+        gtest({**_ENVIRONMENT, **small}, [test], FOLDER.name)
