@@ -9,7 +9,7 @@ from dev.run import DevError, output, run, say
 
 DIST = ROOT / "dist"
 # What the wheel needs and torch's wheel has.
-PYTORCH_LIBRARIES = ("libtorch", "libc10", "libshm")
+PYTORCH_LIBRARIES = ("libtorch", "libc10", "libshm", "libgomp")
 
 
 def wheel_tag(result: Path) -> str:
