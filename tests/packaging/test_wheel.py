@@ -183,9 +183,9 @@ def test_a_missing_library(python):
         out = sh(
             python, "import torch; print(torch.npu.is_available(), torch.npu.unavailable_reason())"
         )
-        assert out.startswith("False libascendcl.so of ")
+        assert out.startswith("False libascendcl.so is missing in ")
         out = sh(python, "import torch; torch.ones(1, device='npu')", check=False)
-        assert "No NPU is available: libascendcl.so of" in out
+        assert "No NPU is available: libascendcl.so is missing in" in out
     finally:
         hidden.rename(library)
 
