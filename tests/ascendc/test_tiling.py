@@ -134,8 +134,8 @@ BEGIN, END = "BEGIN_TILING_DATA_DEF(A)\n", "\nEND_TILING_DATA_DEF;"
             "h.h:2: a tiling field is a number, not a Other",
         ),
         (
-            BEGIN + "TILING_DATA_FIELD_DEF_STRUCT(TCubeTiling, a)" + END,
-            "h.h:2: no structure TCubeTiling",
+            BEGIN + "TILING_DATA_FIELD_DEF_STRUCT(SortTiling, a)" + END,
+            "h.h:2: no structure SortTiling",
         ),
     ],
 )

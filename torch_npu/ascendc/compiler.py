@@ -218,8 +218,8 @@ def build(options: Options, output: Path) -> tuple[Kernel, ...]:
 _HINTS = (
     (r"\bDTYPE_(\w+)", "DTYPE_{0} is a macro of the build: add -DDTYPE_{0}=half, or another type"),
     (
-        r"error: [^\n]*?\b(Matmul\w*|REGIST_MATMUL_OBJ|TCubeTiling|lib/matmul/\S+\.h)",
-        "{0} belongs to the cube's objects (Matmul), which do not exist here",
+        r"error: [^\n]*?\b(Matmul\w*|REGIST_MATMUL_OBJ)\b[^\n]*(?:not declared|undeclared)",
+        '{0} belongs to the cube\'s objects: add #include "lib/matmul_intf.h"',
     ),
     (
         r"'?SOFTNPU_TILING_DATA'?",

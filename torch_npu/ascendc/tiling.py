@@ -18,6 +18,8 @@ _COUNTS = {
     "TILING_DATA_FIELD_DEF_STRUCT": 2,
     "REGISTER_TILING_DATA_CLASS": 2,
 }
+# Structures that the kernels' headers have.
+_OF_KERNELS = ("TCubeTiling",)
 # Defined, with the name of the source, where it is compiled.
 SOURCE = "SOFTNPU_TILING_OF_"
 _NUMBERS = re.compile(r"^(?:u?int(?:8|16|32|64)_t|float|double|bool|char|int|unsigned|half)$")
@@ -56,7 +58,7 @@ def structs(text: str, file: str) -> Header:
     """
     places = Places(text, file)
     lines: list[str] = []
-    known: list[str] = []
+    known: list[str] = [*_OF_KERNELS]
     registered: list[tuple[str, str]] = []
     current = ""
     for found in _MACRO.finditer(text):
@@ -73,7 +75,7 @@ def structs(text: str, file: str) -> Header:
             )
     if current:
         raise AscendcError(f"{file}: {current} has no END_TILING_DATA_DEF")
-    if not known:
+    if len(known) == len(_OF_KERNELS):
         raise AscendcError(f"{file} has no BEGIN_TILING_DATA_DEF: --tiling takes the host's header")
     operators = {operator: name for operator, name in registered if name in known}
     default = next(iter(operators.values()), known[-1])
@@ -109,7 +111,7 @@ def _line(
         if parts[0] not in known:
             raise AscendcError(
                 f"{location}: no structure {parts[0]} is described before this line: describe it with"
-                " BEGIN_TILING_DATA_DEF (those of CANN's Matmul, sort and transpose objects do not exist here)"
+                " BEGIN_TILING_DATA_DEF (of those of CANN's objects there is TCubeTiling alone)"
             )
         lines.append(f"  {parts[0]} {parts[1]};")
     elif not _NUMBERS.match(parts[0]):
@@ -135,7 +137,7 @@ def write(headers: list[Path], output: Path) -> None:
             found.append(structs(header.read_text(), str(header)))
         except OSError as error:
             raise AscendcError(f"--tiling={header}: {error.strerror}") from None
-    lines = ["#pragma once", "#include <cstdint>", *(header.text for header in found), "#if 0"]
+    lines = ["#pragma once", "#include <cstdint>", '#include "ascendc/cube_tiling.h"', *(header.text for header in found), "#if 0"]
     for operator, name in {
         op: name for header in found for op, name in header.operators.items()
     }.items():

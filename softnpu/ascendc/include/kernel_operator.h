@@ -8,6 +8,7 @@
 #include "ascendc/data_copy.h"
 #include "ascendc/mask.h"
 #include "ascendc/math.h"
+#include "ascendc/matrix.h"
 #include "ascendc/memory.h"
 #include "ascendc/pipe.h"
 #include "ascendc/print.h"

@@ -4,6 +4,7 @@
 
 #include "ascendc/launch/arena.h"
 #include "ascendc/launch/fault.h"
+#include "ascendc/launch/launch.h"
 #include "ascendc/launch/trap.h"
 #include "ascendc/sanitizer/run.h"
 
@@ -46,6 +47,7 @@ std::string run_block(const softnpuKernel& kernel, uint32_t index, uint32_t coun
   block.tiling_key = kernel.tiling_key;
   block.workspace = system_workspace;
   block.launch = launch;
+  if (launch != nullptr) launch->assign(index, &block);
   arena.assign(&block);
   current = &block;
   last_action = {};
@@ -56,6 +58,7 @@ std::string run_block(const softnpuKernel& kernel, uint32_t index, uint32_t coun
         check::run_checked(kernel, block, arguments, checks);
       else
         kernel.run(arguments);
+    } catch (const EndOfBlock&) {  // nothing is wrong
     } catch (const Fault& fault) {
       failure = fault.what();
     } catch (const std::exception& e) {

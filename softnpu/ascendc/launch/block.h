@@ -10,7 +10,7 @@
 
 namespace softnpu::kernel {
 
-// Runs one block of `launch`, which may be null, on the calling thread; empty, or why it failed. `*is_spent` becomes
+// Runs block `index` of `launch`, which may be null, on the calling thread; empty, or why it failed. `*is_spent` becomes
 // true where the kernel ended without unwinding: the thread should run no other.
 std::string run_block(const softnpuKernel& kernel, uint32_t index, uint32_t count, const void* arguments,
                       Launch* launch, check::CheckedLaunch* checks, bool* is_spent);

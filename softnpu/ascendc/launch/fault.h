@@ -11,4 +11,7 @@ class Fault : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Nothing is wrong: the block has nothing more to do.
+class EndOfBlock {};
+
 }  // namespace softnpu::kernel

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -44,8 +45,16 @@ class Launch : public std::enable_shared_from_this<Launch> {
   // For threads: runs `block`, and others that have not begun. True if the thread must run nothing else.
   bool run(uint32_t block);
 
-  // For blocks that wait.
-  void sync_all(const std::source_location& where);
+  // For blocks: the launch has `vector_cores` blocks of vector cores for each that it was given, and those of as many
+  // cube cores as it was given, where `has_cube`. Later calls change nothing.
+  void mix(uint32_t vector_cores, bool has_cube);
+  bool has_cube();
+  // Makes `block` the run of number `number` as far as that depends on mix().
+  void assign(uint32_t number, Block* block);
+
+  // For blocks that wait. `cores`: for those of vector cores, or for all.
+  enum class Cores : uint8_t { kVector, kAll };
+  void sync_all(Cores cores, const std::source_location& where);
   void set(uint32_t block, uint32_t event);
   void wait(uint32_t block, uint32_t event, const std::source_location& where);
 
@@ -59,6 +68,7 @@ class Launch : public std::enable_shared_from_this<Launch> {
     uint32_t block = 0;
     std::source_location where;
     const Signal* signal = nullptr;  // null: SyncAll
+    Cores cores = Cores::kVector;    // of SyncAll
     bool is_hopeless = false;        // the launch has failed
   };
 
@@ -67,23 +77,27 @@ class Launch : public std::enable_shared_from_this<Launch> {
   void dispatch();
   void fail(std::string why);
   void fail_deadlock();
+  uint32_t vector_blocks() const { return count_ * vector_cores_; }
 
   // Parks the calling block, whose waiter is in waiting_. `lock` holds mutex_. Throws if the launch has failed.
   void park(std::unique_lock<std::mutex>* lock, Waiter* waiter);
   void end();
 
   const softnpuKernel kernel_;
-  const uint32_t count_;
+  const uint32_t count_;  // blocks that the launch was given
   const uint32_t threads_;
   const int32_t device_;
   const std::vector<unsigned char> arguments_;
   const std::unique_ptr<check::CheckedLaunch> checks_;  // null where kernels are not checked
 
   std::mutex mutex_;      // guards the members down to failure_, which nobody writes after the end
+  uint32_t total_;        // blocks that it has
+  uint32_t vector_cores_ = 1;
+  bool is_mixed_ = false;
   uint32_t next_ = 0;     // the first block that has not begun
   uint32_t running_ = 0;  // blocks that run and do not wait
   uint32_t ended_ = 0;
-  uint32_t in_sync_all_ = 0;
+  std::array<uint32_t, 2> in_sync_all_{};  // by Cores
   std::deque<Waiter*> ready_;       // may go on
   std::list<Waiter*> waiting_;      // for others
   std::map<Signal, uint32_t> set_;  // signals nobody has waited for

@@ -2,9 +2,11 @@
 
 namespace softnpu::kernel::check {
 
-BlockOrder::BlockOrder(uint32_t blocks) : current_(blocks) {
-  nodes_.reserve(blocks);
-  for (uint32_t block = 0; block < blocks; ++block) begin(block, 0, kNone, kNone);
+void BlockOrder::add_blocks(uint32_t count) {
+  const auto first = static_cast<uint32_t>(current_.size());
+  current_.resize(first + count);
+  nodes_.reserve(nodes_.size() + count);
+  for (uint32_t block = first; block < first + count; ++block) begin(block, 0, kNone, kNone);
 }
 
 void BlockOrder::begin(uint32_t block, uint32_t phase, Segment same_block, Segment other_block) {

@@ -16,7 +16,8 @@ class BlockOrder {
   // A number; a block's segments follow each other.
   using Segment = uint32_t;
 
-  explicit BlockOrder(uint32_t blocks);
+  explicit BlockOrder(uint32_t blocks) { add_blocks(blocks); }
+  void add_blocks(uint32_t count);
 
   // The segment of `block` that goes on now, and its phase: how many SyncAll the block has passed.
   Segment current(uint32_t block) const { return current_[block]; }

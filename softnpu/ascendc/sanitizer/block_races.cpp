@@ -31,6 +31,11 @@ const char* verb_of(GlobalAccess access) {
 BlockRaces::BlockRaces(uint32_t blocks, std::string kernel, LaunchMemory* memory)
     : kernel_(std::move(kernel)), memory_(memory), order_(blocks) {}
 
+void BlockRaces::add_blocks(uint32_t count) {
+  const std::lock_guard lock(mutex_);
+  order_.add_blocks(count);
+}
+
 void BlockRaces::keep(uint32_t block, std::vector<LineAccesses> lines) {
   const BlockOrder::Segment segment = order_.current(block);
   const uint32_t phase = order_.phase(segment);

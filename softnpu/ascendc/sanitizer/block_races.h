@@ -22,6 +22,7 @@ class BlockRaces {
  public:
   // `memory`: the launch's; outlives this.
   BlockRaces(uint32_t blocks, std::string kernel, LaunchMemory* memory);
+  void add_blocks(uint32_t count);
 
   // Each with what `block` did since its last call: before it waits in SyncAll, before IBSet, behind IBWait, at its
   // end.

@@ -16,7 +16,7 @@ Core::Core(const Block& block, const Settings& settings, LaunchMemory* memory, t
       global_(memory),
       order_{this, {}},
       pipes_(&order_),
-      scheduler_(settings, block.index) {
+      scheduler_(settings, block.number) {
   for (int i = 0; i < kPipes; ++i) order_.clocks[i].epochs[i] = 1;
   for (size_t i = 0; i < std::size(block.local); ++i) {
     if (block.local_bytes[i] > 0) forget({block.local[i], block.local_bytes[i]});
@@ -195,7 +195,7 @@ Report* Core::add(Check check, const Site& site, const std::source_location& oth
   report.where = site.where;
   report.other = other;
   report.kernel = block_.kernel;
-  report.block = block_.index;
+  report.block = block_.number;
   const bool is_known =
       std::any_of(reports_.begin(), reports_.end(), [&](const Report& had) { return had.is_same_as(report); });
   if (is_known) return nullptr;

@@ -38,7 +38,7 @@ class Core {
 
   // What the block did to global memory since the last call.
   std::vector<LineAccesses> take_accesses() { return accesses_.take(); }
-  uint32_t block() const { return block_.index; }
+  uint32_t block() const { return block_.number; }
 
   // At the program's end: what is queued is done, flags and tensors are counted.
   void finish();

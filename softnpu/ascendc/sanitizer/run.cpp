@@ -30,6 +30,11 @@ std::string CheckedLaunch::finish(bool has_failed) {
   return first;
 }
 
+void CheckedLaunch::add_blocks(uint32_t count) {
+  races.add_blocks(count);
+  if (timeline != nullptr) timeline->add_blocks(count);
+}
+
 std::unique_ptr<CheckedLaunch> begin_launch(const softnpuKernel& kernel, uint32_t blocks, const void* arguments,
                                             size_t bytes) {
   if (!is_checked) return nullptr;
@@ -47,7 +52,7 @@ std::unique_ptr<CheckedLaunch> begin_launch(const softnpuKernel& kernel, uint32_
 
 void run_checked(const softnpuKernel& kernel, const Block& block, const void* arguments, CheckedLaunch* launch) {
   timeline::BlockTrace* const trace =
-      launch->timeline == nullptr ? nullptr : launch->timeline->begin_block(block.index);
+      launch->timeline == nullptr ? nullptr : launch->timeline->begin_block(block.number);
   const auto core = std::make_unique<Core>(block, settings(), &launch->memory, trace);
   current = core.get();
   current_launch = launch;
@@ -55,13 +60,15 @@ void run_checked(const softnpuKernel& kernel, const Block& block, const void* ar
   try {
     kernel.run(arguments);
     core->finish();
+  } catch (const EndOfBlock&) {
+    core->finish();
   } catch (const Fault&) {
     if (core->reports().empty()) failure = std::current_exception();
   } catch (...) {
     failure = std::current_exception();
   }
   current = nullptr;
-  launch->races.end(block.index, core->take_accesses());
+  launch->races.end(block.number, core->take_accesses());
   launch->reports.add_ordering_lines(core->ordering_lines());
   launch->reports.add(std::move(core->reports()));
   if (failure) std::rethrow_exception(failure);

@@ -26,6 +26,8 @@ struct CheckedLaunch {
         timeline(timeline::LaunchTimeline::begin(blocks)) {}
   // After the last block, some of which `has_failed`: prints what was found; returns the first report, or nothing.
   std::string finish(bool has_failed);
+  // The launch has so many more blocks.
+  void add_blocks(uint32_t count);
 
   const std::string kernel;
   const std::string launched;

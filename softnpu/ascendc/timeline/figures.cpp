@@ -30,6 +30,8 @@ constexpr FigureRow kRows[] = {
     {"vector_start", &Figures::vector_start, 16, "cycles", "assumption: depth of the vector unit's pipeline"},
     {"function_passes", &Figures::function_passes, 8, "passes",
      "assumption: a function such as Sin or Log is some instructions, each over all elements"},
+    {"cube", &Figures::cube, 4096, "products a cycle",
+     "arithmetic: 216 Tflop/s of half (Xiao and Wang, AIBench) by 32 cores at 0.82 GHz; 16 by 16 by 16"},
     {"issue", &Figures::issue, 4, "cycles",
      "assumption: what the scalar unit takes to give out an instruction or flag"},
     {"scalar_local", &Figures::scalar_local, 8, "cycles", "assumption: GetValue and SetValue of local memory"},

@@ -18,6 +18,7 @@ struct Figures {
   double vector_bytes = 0;
   double vector_start = 0;
   double function_passes = 0;
+  double cube = 0;
   double issue = 0;
   double scalar_local = 0;
   double scalar_global = 0;

@@ -50,7 +50,13 @@ std::unique_ptr<LaunchTimeline> LaunchTimeline::begin(uint32_t blocks) {
   return setup().file == nullptr ? nullptr : std::make_unique<LaunchTimeline>(blocks);
 }
 
+void LaunchTimeline::add_blocks(uint32_t count) {
+  const std::lock_guard lock(mutex_);
+  traces_.resize(traces_.size() + count);
+}
+
 BlockTrace* LaunchTimeline::begin_block(uint32_t block) {
+  const std::lock_guard lock(mutex_);
   traces_[block] = std::make_unique<BlockTrace>(&setup().figures, std::max<size_t>(kMaxSteps / traces_.size(), 1));
   return traces_[block].get();
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ class LaunchTimeline {
   // Of a launch that the environment asks a timeline for; else null.
   static std::unique_ptr<LaunchTimeline> begin(uint32_t blocks);
   explicit LaunchTimeline(uint32_t blocks) : traces_(blocks) {}
+  void add_blocks(uint32_t count);
 
   // Of one block, by its thread; stays as long as this.
   BlockTrace* begin_block(uint32_t block);
@@ -22,6 +24,7 @@ class LaunchTimeline {
   void finish(const std::string& kernel, const std::string& launched, bool is_whole);
 
  private:
+  std::mutex mutex_;  // guards traces_, not what they point to
   std::vector<std::unique_ptr<BlockTrace>> traces_;
 };
 

@@ -61,8 +61,36 @@ def _rope(rope: Operator) -> None:
                 rope(_random(*shape, dtype=dtype), cos, sin, interleaved=interleaved)
 
 
+def _linear(linear: Operator) -> None:
+    for dtype in (torch.float32, torch.half):
+        for activation in ("none", "gelu"):
+            args = (_random(150, 40, dtype=dtype), _random(200, 40, dtype=dtype))
+            linear(*args, _random(200, dtype=dtype), activation)
+    linear(_random(900, 16), _random(900, 16))  # several tiles for each core
+
+
+def _grouped_matmul(grouped_matmul: Operator) -> None:
+    ends = torch.tensor([3, 150, 150, 400], dtype=torch.int32).npu()
+    for dtype in (torch.float32, torch.half):
+        grouped_matmul(
+            _random(410, 24, dtype=dtype).detach(), _random(4, 24, 300, dtype=dtype).detach(), ends
+        )
+
+
+def _attention(attention: Operator) -> None:
+    for dtype in (torch.float32, torch.half):
+        for causal in (False, True):
+            k, v = (_random(1, 1, 200, 24, dtype=dtype) for _ in range(2))
+            attention(_random(1, 2, 70, 24, dtype=dtype), k, v, causal=causal)
+    k, v = (_random(2, 30, 64, 8) for _ in range(2))
+    attention(_random(2, 30, 64, 8), k, v)  # several tiles for each core
+
+
 CALLS: dict[str, Callable[[Operator], None]] = {
     "add": _add,
+    "attention": _attention,
+    "grouped_matmul": _grouped_matmul,
+    "linear": _linear,
     "rms_norm": _rms_norm,
     "rope": _rope,
     "sepia": _sepia,

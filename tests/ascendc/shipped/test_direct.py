@@ -16,6 +16,12 @@ def _ones(*shape: int) -> torch.Tensor:
     ("call", "words"),
     [
         (lambda: OPS.add(_ones(8), _ones(4)), "of one shape"),
+        (lambda: OPS.linear(_ones(2, 8), _ones(4, 8), _ones(3), "none"), "it has 4 elements"),
+        (lambda: OPS.grouped_matmul(_ones(2, 8), _ones(4, 8), _ones(4)), "groups by depth"),
+        (
+            lambda: OPS.attention(_ones(1, 1, 2, 200), *[_ones(1, 1, 2, 200)] * 2, False, 1.0),
+            "at most 128",
+        ),
         (lambda: OPS.softmax(_ones()), "at least one dimension"),
         (lambda: OPS.swiglu(_ones(8), _ones(4)), "of one shape"),
         (lambda: OPS.swiglu_backward(_ones(4), _ones(8), _ones(8)), "of one shape"),

@@ -19,6 +19,7 @@ TILING_KEYS = {torch.float32: 1, torch.float16: 2, torch.bfloat16: 3}
 
 _HERE = Path(__file__).parent
 _CORES = 48  # vector cores of an Ascend910B1
+_CUBE_CORES = 24
 _UNIFIED_BUFFER = 192 * 1024  # bytes of a vector core
 
 
@@ -77,6 +78,11 @@ def tiling(folder: str) -> Tiling:
 def cores(work: int) -> int:
     """The number of blocks for ``work`` independent parts: at least 1, at most one for each vector core."""
     return max(1, min(work, _CORES))
+
+
+def cube_cores(parts: int) -> int:
+    """The number of blocks for ``parts`` parts of work that two vector cores of each cube core take in turn."""
+    return max(1, min(-(-parts // 2), _CUBE_CORES))
 
 
 def tile(columns: int, bytes_of_column: int, multiple: int = 64) -> int:

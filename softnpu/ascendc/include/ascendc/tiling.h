@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <source_location>
 #include <type_traits>
 
 #include "ascendc/qualifiers.h"
@@ -25,9 +26,12 @@ T tiling_of(const void* tiling, const std::source_location& where = std::source_
   return value;
 }
 
-// Which cores a kernel is for.
+// Which cores a kernel is for: vector cores, or cube cores with one or two vector cores each.
 enum class TaskType : uint8_t { KERNEL_TYPE_AIV_ONLY, KERNEL_TYPE_MIX_AIC_1_1, KERNEL_TYPE_MIX_AIC_1_2 };
-constexpr bool has_cores_for(TaskType type) { return type == TaskType::KERNEL_TYPE_AIV_ONLY; }
+inline void use_cores(TaskType type, const std::source_location& where = std::source_location::current()) {
+  if (type == TaskType::KERNEL_TYPE_AIV_ONLY) return;
+  use_both_cores(type == TaskType::KERNEL_TYPE_MIX_AIC_1_1 ? 1 : 2, where);
+}
 
 }  // namespace softnpu::kernel
 
@@ -41,6 +45,4 @@ constexpr bool has_cores_for(TaskType type) { return type == TaskType::KERNEL_TY
 // Whether the launch chose variant `key`.
 #define TILING_KEY_IS(key) (::softnpu::kernel::current_block()->tiling_key == static_cast<uint64_t>(key))
 
-#define KERNEL_TASK_TYPE_DEFAULT(type)                                               \
-  static_assert(::softnpu::kernel::has_cores_for(::softnpu::kernel::TaskType::type), \
-                #type ": kernels for cube cores are not implemented, only those for vector cores")
+#define KERNEL_TASK_TYPE_DEFAULT(type) ::softnpu::kernel::use_cores(::softnpu::kernel::TaskType::type)

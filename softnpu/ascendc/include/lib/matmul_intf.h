@@ -1,6 +1,5 @@
 #pragma once
-// Kernels of the vector cores include it, too. The objects of the cube core, Matmul among them, are not there.
+// What kernels that multiply matrices include.
 
+#include "ascendc/matmul.h"
 #include "kernel_operator.h"
-
-namespace matmul {}

@@ -71,6 +71,9 @@ struct AtomicMode {
   DataType type = DataType::kFloat;
 };
 
+// What a block runs on. A kernel for both kinds is run for each cube core and for its vector cores.
+enum class CoreKind : uint8_t { kVector, kCube };
+
 // What is known of the block that the calling thread runs. Null outside of kernels.
 struct Block {
   uint32_t index;            // GetBlockIdx
@@ -86,6 +89,9 @@ struct Block {
   uint8_t* workspace = nullptr;  // SetSysWorkspace
   uint64_t tiling_key = 0;       // TILING_KEY_IS
   class Launch* launch = nullptr;
+  CoreKind kind = CoreKind::kVector;
+  uint32_t vector_cores = 1;  // of each cube core, where the launch has those: GetTaskRation
+  uint32_t number = 0;        // of all runs of the kernel in the launch: vector cores first
 };
 enum class LocalMemory : uint8_t { kUnified, kL1, kL0A, kL0B, kL0C, kBias, kFixpipe };
 SOFTNPU_KERNEL_EXPORT Block* current_block();
@@ -93,8 +99,22 @@ SOFTNPU_KERNEL_EXPORT Block* current_block();
 // The address at which a kernel reads what is at the device address `address`; other addresses stay as they are.
 SOFTNPU_KERNEL_EXPORT void* device_pointer(void* address);
 
-// Waits until all blocks of the launch are here.
+// Waits until all blocks of the launch are here; of vector cores alone, or of both kinds.
 SOFTNPU_KERNEL_EXPORT void sync_all(const std::source_location& where);
+SOFTNPU_KERNEL_EXPORT void sync_all_cores(const std::source_location& where);
+
+// The kernel is for cube cores, each with `vector_cores` vector cores. The launch runs it for them, too; each block has
+// to say the same.
+SOFTNPU_KERNEL_EXPORT void use_both_cores(uint32_t vector_cores, const std::source_location& where);
+// The block asks its cube core for products. A kernel that has not said for which cores it is runs on two vector cores
+// of each cube core. A cube core's block ends here.
+SOFTNPU_KERNEL_EXPORT void use_cube(const std::source_location& where);
+
+// Flags between a cube core and its vector cores, 0 to 15. A vector core's is set for its cube core, which waits for
+// that of each vector core; a cube core's is set for each vector core. `each_has_own`: the cube core's flag `flag` is
+// that of its first vector core, `flag` + 16 that of the second.
+SOFTNPU_KERNEL_EXPORT void cross_core_set(uint32_t flag, bool each_has_own, const std::source_location& where);
+SOFTNPU_KERNEL_EXPORT void cross_core_wait(uint32_t flag, bool each_has_own, const std::source_location& where);
 
 // A counting semaphore of the launch for each `block` and `event`: raises it; waits until it is above zero, and lowers
 // it.

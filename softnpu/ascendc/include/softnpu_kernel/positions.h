@@ -52,7 +52,7 @@ constexpr Pipe consumer_of(AscendC::TPosition position) {
     case TPosition::A2:
     case TPosition::B2:
     case TPosition::C2: return Pipe::kM;
-    case TPosition::CO1: return Pipe::kFix;
+    case TPosition::CO1: return Pipe::kV;
     default: return Pipe::kMte3;
   }
 }

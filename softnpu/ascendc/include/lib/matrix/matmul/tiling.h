@@ -1,0 +1,4 @@
+#pragma once
+// Kernels include it for TCubeTiling.
+
+#include "ascendc/cube_tiling.h"

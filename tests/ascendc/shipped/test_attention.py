@@ -1,0 +1,88 @@
+"""The kernel attention, against float64."""
+
+import math
+
+import pytest
+import torch
+
+from torch_npu.ascendc.kernels import attention
+
+from .against import RTOL, name_of
+from .products import assert_sums_close
+
+
+def _reference(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
+    shared = q.shape[1] // k.shape[1]
+    k, v = (t.repeat_interleave(shared, 1) for t in (k, v))
+    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
+    if causal:
+        hidden = torch.ones(scores.shape[-2:], dtype=torch.bool)
+        scores = scores.masked_fill(hidden.triu(k.shape[2] - q.shape[2] + 1), -torch.inf)
+    return scores.softmax(-1) @ v
+
+
+def _inputs(shape: tuple[int, ...], dtype: torch.dtype) -> list[torch.Tensor]:
+    batches, heads, key_heads, queries, keys, size = shape
+    generator = torch.Generator().manual_seed(7)
+    sizes = ((batches, heads, queries, size), *[(batches, key_heads, keys, size)] * 2)
+    return [torch.randn(s, generator=generator).to(dtype) for s in sizes]
+
+
+SHAPES = [
+    (1, 1, 1, 1, 1, 1),
+    (2, 3, 3, 65, 130, 16),
+    (1, 4, 2, 64, 128, 64),
+    (1, 2, 1, 20, 300, 40),
+    (1, 1, 1, 200, 200, 128),
+    (2, 2, 2, 3, 17, 7),
+]
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("dtype", RTOL, ids=name_of)
+@pytest.mark.parametrize("shape", SHAPES, ids=name_of)
+def test_result(shape, dtype, causal):
+    q, k, v = _inputs(shape, dtype)
+    y = attention(q.npu(), k.npu(), v.npu(), causal=causal)
+    wide = [t.double() for t in (q, k, v)]
+    assert y.dtype == dtype
+    # Weights are rounded to the values' type.
+    rounding = torch.finfo(dtype).eps * v.double().abs().amax()
+    size = v.double().abs().amax() + rounding / (shape[-1] * torch.finfo(torch.float32).eps)
+    assert_sums_close(y, _reference(*wide, causal), size, shape[-1] + shape[-2], 2)
+
+
+def test_large_scores_do_not_overflow():
+    q, k, v = _inputs((1, 1, 1, 70, 300, 32), torch.float32)
+    q = 100 * q
+    y = attention(q.npu(), k.npu(), v.npu())
+    assert_sums_close(y, _reference(q.double(), k.double(), v.double(), False), torch.tensor(500.0), 332, 2)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_gradients(causal):
+    tensors = _inputs((1, 4, 2, 33, 40, 16), torch.float32)
+    given = [t.npu().requires_grad_() for t in tensors]
+    wide = [t.double().requires_grad_() for t in tensors]
+    grad = torch.randn(1, 4, 33, 16)
+    attention(*given, causal=causal).backward(grad.npu())
+    _reference(*wide, causal).backward(grad.double())
+    for tensor, reference in zip(given, wide, strict=True):
+        assert_sums_close(tensor.grad, reference.grad, torch.tensor(50.0).double(), 100)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda q, k, v: attention(q[0], k, v), "batches by heads by positions by size"),
+        (lambda q, k, v: attention(q, k[:, :, 1:], v), "k and v alike"),
+        (lambda q, k, v: attention(q, k[:, :0], v[:, :0]), "no size may be 0"),
+        (lambda q, k, v: attention(q[:, :3], k, v), "k's heads divide q's"),
+        (lambda q, k, v: attention(q, k[:, :, :2], v[:, :, :2], causal=True), "have no result"),
+        (lambda q, k, v: attention(q, k, v, scale=math.inf), "it has to be finite"),
+    ],
+)
+def test_wrong_input_is_one_error(change, words):
+    q, k = torch.ones(1, 4, 5, 8, device="npu"), torch.ones(1, 2, 6, 8, device="npu")
+    with pytest.raises(ValueError, match=words):
+        change(q, k, k)
