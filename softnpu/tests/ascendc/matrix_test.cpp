@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernel/cells.h"
+#include "kernel/local_memory.h"
 #include "kernel/matrix_reference.h"
 #include "kernel/vector_memory.h"
 
@@ -57,7 +58,7 @@ void to_fractals(Queue* queue, const GlobalTensor<T>& from, uint32_t rows, uint3
                  uint32_t gap) {
   Nd2NzParams params;
   params.ndNum = 1;
-  params.nValue = static_cast<uint16_t>(rows);
+  params.nValue = static_cast<uint16_t>(rounded(rows, 16));  // what LoadData reads has been written
   params.dValue = static_cast<uint16_t>(columns);
   params.srcDValue = static_cast<uint16_t>(stride);
   params.dstNzC0Stride = static_cast<uint16_t>(rounded(rows, 16) + gap);
@@ -75,17 +76,21 @@ std::string multiplies(uint32_t m, uint32_t n, uint32_t k, bool transposes, uint
   const TestMatrix<T> a(m, k, 1, false, 3);
   const TestMatrix<T> b(k, n, 2, !transposes, 5);
   const uint32_t rows = rounded(m, 16), columns = rounded(n, 16), depth = rounded(k, kDepth);
-  const PinnedMemory a_memory(a.values.size() * sizeof(T)), b_memory(b.values.size() * sizeof(T));
+  const size_t a_elements = size_t{rows} * a.stride;
+  const size_t b_elements = size_t{rounded(transposes ? k : n, 16)} * b.stride;
+  const PinnedMemory a_memory(a_elements * sizeof(T)), b_memory(b_elements * sizeof(T));
   const PinnedMemory c_memory(size_t{rows} * columns * sizeof(R));
+  std::memset(a_memory.get(), 0, a_elements * sizeof(T));
+  std::memset(b_memory.get(), 0, b_elements * sizeof(T));
   std::memcpy(a_memory.get(), a.values.data(), a.values.size() * sizeof(T));
   std::memcpy(b_memory.get(), b.values.data(), b.values.size() * sizeof(T));
   KernelMatrix::in_kernel([&] {
     Unit<T, R> unit;
-    to_fractals(&unit.a1, global<T>(a_memory, a.values.size()), m, k, a.stride, gap);
+    to_fractals(&unit.a1, global<T>(a_memory, a_elements), m, k, a.stride, gap);
     if (transposes)
-      to_fractals(&unit.b1, global<T>(b_memory, b.values.size()), k, n, b.stride, gap);
+      to_fractals(&unit.b1, global<T>(b_memory, b_elements), k, n, b.stride, gap);
     else
-      to_fractals(&unit.b1, global<T>(b_memory, b.values.size()), n, k, b.stride, gap);
+      to_fractals(&unit.b1, global<T>(b_memory, b_elements), n, k, b.stride, gap);
 
     LocalTensor<T> a1 = unit.a1.template DeQue<T>();
     LocalTensor<T> a2 = unit.a2.template AllocTensor<T>();
@@ -163,6 +168,24 @@ void compare_all() {
 const cells::Family kFamily(&compare_all);
 
 TEST_F(KernelMatrix, MultipliesTilesAsInDouble) { kFamily.run(); }
+
+// Kernels of L1 copy columns of 16 elements by numbers in braces, which Nd2NzParams must not take.
+TEST_F(KernelMatrix, NumbersInBracesAreDataCopyParams) {
+  const PinnedMemory memory(4 * 64);
+  auto* values = static_cast<half*>(memory.get());
+  for (int i = 0; i < 128; ++i) values[i] = static_cast<half>(static_cast<float>(i));
+  in_kernel([&] {
+    TPipe pipe;
+    TBuf<TPosition::A1> buffer;
+    pipe.InitBuffer(buffer, 128);
+    const LocalTensor<half> local = buffer.Get<half>();
+    const uint16_t rows = 4;
+    DataCopy(local, global<half>(memory, 128)[16], {rows, 1, 1, 0});
+    wait_for_pipes();
+    for (uint32_t i = 0; i < 64; ++i)
+      EXPECT_EQ(static_cast<float>(local.GetValue(i)), static_cast<float>(i / 16 * 32 + 16 + i % 16));
+  });
+}
 
 // What a call of the matrix unit with wrong operands is told.
 std::string refusal(const std::function<void()>& body) {

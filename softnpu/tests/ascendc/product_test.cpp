@@ -160,6 +160,7 @@ TEST_F(KernelProduct, TilesGoToLocalMemoryInTurn) {
       local = queue.DeQue<float>();
       DataCopy(result[tile * 32 * 32], local, 32 * 32);
       queue.FreeTensor(local);
+      PipeBarrier<PIPE_ALL>();  // the queue's flags are those of copies
     }
     product.End();
   };

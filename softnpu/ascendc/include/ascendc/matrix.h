@@ -16,6 +16,8 @@ namespace AscendC {
 // one row to the next; `dstNzC0Stride` and `dstNzNStride` in 32 bytes, from one block of columns and from one row to
 // the next; steps of matrices in elements.
 struct Nd2NzParams {
+  Nd2NzParams() = default;  // no aggregate: {count, length, gap, gap} is a DataCopyParams
+
   uint16_t ndNum = 1;
   uint16_t nValue = 0;
   uint16_t dValue = 0;

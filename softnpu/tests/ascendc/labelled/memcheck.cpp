@@ -1,6 +1,7 @@
 // Bugs that memcheck reports.
 
 #include "ascendc/labelled/labelled.h"
+#include "ascendc/labelled/products.h"
 #include "kernel_operator.h"
 
 namespace labelled {
@@ -235,6 +236,32 @@ void partial_overlap(GM_ADDR x, GM_ADDR, GM_ADDR z) {
            [](const LocalTensor<float>& b, const LocalTensor<float>& a) { Add(b[is_fixed ? 0 : 8], b, a, kTile); });
 }
 
+template <bool is_fixed>
+void odd_fractal(GM_ADDR x, GM_ADDR y, GM_ADDR z) {
+  TileProduct op;
+  op.load(global(x), global(y));
+  op.to_left(is_fixed ? 0 : 8);
+  op.multiply(16);
+  op.store(global(z));
+}
+
+template <bool is_fixed>
+void deeper_product(GM_ADDR x, GM_ADDR y, GM_ADDR z) {
+  TileProduct op;
+  op.load(global(x), global(y));
+  op.to_left(0);
+  op.multiply(is_fixed ? 16 : 24);
+  op.store(global(z));
+}
+
+template <bool is_fixed>
+void tiling_of_other_sizes(GM_ADDR x, GM_ADDR y, GM_ADDR z) {
+  WholeProduct op(is_fixed ? 32 : 16);
+  if (GetBlockIdx() != 0) return;
+  op.multiply(x, y, z);
+  op.product.End();
+}
+
 constexpr Row kRows[] = {
     {"behind_global_tensor", "memcheck", "copies from behind the GlobalTensor", &behind_global_tensor<false>,
      &behind_global_tensor<true>},
@@ -264,6 +291,11 @@ constexpr Row kRows[] = {
      &too_many_repeats<false>, &too_many_repeats<true>},
     {"partial_overlap", "memcheck", "adds to where a part of the source is", &partial_overlap<false>,
      &partial_overlap<true>},
+    {"odd_fractal", "memcheck", "loads a fractal to an address within one", &odd_fractal<false>, &odd_fractal<true>},
+    {"deeper_product", "memcheck", "multiplies more columns than were loaded", &deeper_product<false>,
+     &deeper_product<true>},
+    {"tiling_of_other_sizes", "memcheck", "a product's tiling is for matrices of other sizes",
+     &tiling_of_other_sizes<false>, &tiling_of_other_sizes<true>},
     {"empty_mask", "memcheck", "a vector instruction with an empty mask", &empty_mask<false>, &empty_mask<true>},
 };
 

@@ -1,6 +1,7 @@
 // Bugs that racecheck reports.
 
 #include "ascendc/labelled/labelled.h"
+#include "ascendc/labelled/products.h"
 #include "kernel_operator.h"
 
 namespace labelled {
@@ -145,6 +146,45 @@ void flag_of_other_buffer(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   DataCopy(global(z), sum, kTile);
 }
 
+template <bool is_fixed>
+void product_before_load(GM_ADDR x, GM_ADDR y, GM_ADDR z) {
+  TileProduct op;
+  op.load(global(x), global(y));
+  op.to_left(0, is_fixed);
+  op.multiply(16);
+  op.store(global(z));
+}
+
+// Both products have their left tile in the same place.
+template <bool is_fixed>
+void next_load_before_product(GM_ADDR x, GM_ADDR y, GM_ADDR z) {
+  TileProduct op;
+  op.load(global(x), global(y));
+  op.to_left(0);
+  op.multiply(16);
+  if constexpr (is_fixed) order<HardEvent::M_MTE1>(EVENT_ID0);
+  op.to_left(0);
+  op.multiply(16);
+  op.store(global(z));
+}
+
+template <bool is_fixed>
+void read_before_product(GM_ADDR x, GM_ADDR y, GM_ADDR z) {
+  WholeProduct op(32);
+  if (GetBlockIdx() != 0) return;
+  TBuf<> buffer;
+  op.pipe.InitBuffer(buffer, kTile * sizeof(float));
+  const LocalTensor<float> local = buffer.Get<float>();
+  op.multiply(x, y, z);
+  if constexpr (is_fixed) op.product.WaitIterateAll();
+  DataCopy(local, global(z), kTile);
+  order<HardEvent::MTE2_V>(EVENT_ID0);
+  Adds(local, local, 1.0F, kTile);
+  order<HardEvent::V_MTE3>(EVENT_ID0);
+  DataCopy(global(z), local, kTile);
+  op.product.End();
+}
+
 constexpr Row kRows[] = {
     {"sum_before_copy", "racecheck", "the flag MTE2_V is missing", &sum_before_copy<false>, &sum_before_copy<true>},
     {"store_before_sum", "racecheck", "the flag V_MTE3 is missing", &store_before_sum<false>, &store_before_sum<true>},
@@ -160,6 +200,12 @@ constexpr Row kRows[] = {
     {"sum_before_scalar", "racecheck", "the flag S_V is missing", &sum_before_scalar<false>, &sum_before_scalar<true>},
     {"loaded_before_stored", "racecheck", "the flag MTE3_MTE2 is missing between copies of global memory",
      &loaded_before_stored<false>, &loaded_before_stored<true>},
+    {"product_before_load", "racecheck", "the flag MTE1_M is missing", &product_before_load<false>,
+     &product_before_load<true>},
+    {"next_load_before_product", "racecheck", "the flag back, M_MTE1, is missing between products in one place",
+     &next_load_before_product<false>, &next_load_before_product<true>},
+    {"read_before_product", "racecheck", "WaitIterateAll is missing", &read_before_product<false>,
+     &read_before_product<true>},
     {"flag_of_other_buffer", "racecheck", "waits for the flag of the other buffer", &flag_of_other_buffer<false>,
      &flag_of_other_buffer<true>},
 };
