@@ -2,11 +2,24 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "ascendc/launch/fault.h"
 #include "ascendc/sanitizer/flags.h"
 
 namespace softnpu::kernel::check {
+
+namespace {
+
+// What orders an access behind that of `other`, whose pipes are `pair`.
+std::string order_of(const Site& other, const std::string& pair) {
+  const std::string_view name = other.name;
+  if (other.pipe == Pipe::kM && name == "IterateAll") return "WaitIterateAll or End";
+  if (other.pipe == Pipe::kM && name == "GetTensorC") return "WaitGetTensorC";
+  return "SetFlag and WaitFlag " + pair + ", or EnQue and DeQue";
+}
+
+}  // namespace
 
 Core::Core(const Block& block, const Settings& settings, LaunchMemory* memory, timeline::BlockTrace* trace)
     : block_(block),
@@ -145,7 +158,7 @@ void Core::report_finding(const Finding& finding, const Range& range, Access acc
     report->details = {
         bytes + first,
         "other access: " + std::string(other.name) + " on pipe " + name_of(other.pipe) + ", " + line_of(other.where),
-        "to fix it: SetFlag and WaitFlag " + pair + ", or EnQue and DeQue, between the two"};
+        "to fix it: " + order_of(other, pair) + ", between the two"};
   }
   if (buffer == nullptr)
     reports_.back().details.insert(reports_.back().details.begin() + 1, "in " + global_.text(finding.address));
