@@ -21,7 +21,9 @@ def _blocks(page: str, *languages: str) -> list[str]:
 
 def _listings() -> list[tuple[Path, str]]:
     """Each listing with the folder of its page's example."""
-    return [(folder, block) for page, folder in PAGES.items() for block in _blocks(page, "cpp", "py")]
+    return [
+        (folder, block) for page, folder in PAGES.items() for block in _blocks(page, "cpp", "py")
+    ]
 
 
 def _commands() -> list[tuple[Path, str, str]]:

@@ -137,7 +137,13 @@ def write(headers: list[Path], output: Path) -> None:
             found.append(structs(header.read_text(), str(header)))
         except OSError as error:
             raise AscendcError(f"--tiling={header}: {error.strerror}") from None
-    lines = ["#pragma once", "#include <cstdint>", '#include "ascendc/cube_tiling.h"', *(header.text for header in found), "#if 0"]
+    lines = [
+        "#pragma once",
+        "#include <cstdint>",
+        '#include "ascendc/cube_tiling.h"',
+        *(header.text for header in found),
+        "#if 0",
+    ]
     for operator, name in {
         op: name for header in found for op, name in header.operators.items()
     }.items():

@@ -58,8 +58,7 @@ void cross_core_set(uint32_t flag, bool each_has_own, const std::source_location
   const Block& block = block_of("CrossCoreSetFlag", where);
   const VectorCores cores = vector_cores_of(block, &flag, each_has_own, "CrossCoreSetFlag", where);
   const uint32_t receiver = (block.kind == CoreKind::kCube ? kOfVector : kOfCube) | cube_of(block);
-  for (uint32_t core = cores.first; core < cores.behind; ++core)
-    inter_block_set(receiver, core * kFlags + flag, where);
+  for (uint32_t core = cores.first; core < cores.behind; ++core) inter_block_set(receiver, core * kFlags + flag, where);
 }
 
 void cross_core_wait(uint32_t flag, bool each_has_own, const std::source_location& where) {

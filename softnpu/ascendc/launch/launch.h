@@ -90,18 +90,18 @@ class Launch : public std::enable_shared_from_this<Launch> {
   const std::vector<unsigned char> arguments_;
   const std::unique_ptr<check::CheckedLaunch> checks_;  // null where kernels are not checked
 
-  std::mutex mutex_;      // guards the members down to failure_, which nobody writes after the end
-  uint32_t total_;        // blocks that it has
+  std::mutex mutex_;  // guards the members down to failure_, which nobody writes after the end
+  uint32_t total_;    // blocks that it has
   uint32_t vector_cores_ = 1;
   bool is_mixed_ = false;
   uint32_t next_ = 0;     // the first block that has not begun
   uint32_t running_ = 0;  // blocks that run and do not wait
   uint32_t ended_ = 0;
   std::array<uint32_t, 2> in_sync_all_{};  // by Cores
-  std::deque<Waiter*> ready_;       // may go on
-  std::list<Waiter*> waiting_;      // for others
-  std::map<Signal, uint32_t> set_;  // signals nobody has waited for
-  std::vector<pid_t> runners_;      // threads in run()
+  std::deque<Waiter*> ready_;              // may go on
+  std::list<Waiter*> waiting_;             // for others
+  std::map<Signal, uint32_t> set_;         // signals nobody has waited for
+  std::vector<pid_t> runners_;             // threads in run()
   std::string failure_;
   std::atomic<bool> has_ended_{false};
 

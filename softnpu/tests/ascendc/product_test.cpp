@@ -18,10 +18,10 @@ using namespace AscendC;
 
 class KernelProduct : public KernelTest {
  public:
+  using AclTest::recent_error;
   using KernelTest::kernel_address;
   using KernelTest::on_device;
   using KernelTest::on_host;
-  using AclTest::recent_error;
   using KernelTest::run;
 };
 
@@ -39,8 +39,8 @@ struct Arguments {
   bool transposes_a, transposes_b, adds;
 };
 
-TCubeTiling tiling_of(const uint32_t m, const uint32_t n, const uint32_t k, const uint32_t m_of_a, const uint32_t n_of_c,
-                      const uint32_t k_of_a, const uint32_t k_of_b) {
+TCubeTiling tiling_of(const uint32_t m, const uint32_t n, const uint32_t k, const uint32_t m_of_a,
+                      const uint32_t n_of_c, const uint32_t k_of_a, const uint32_t k_of_b) {
   TCubeTiling tiling;
   tiling.M = static_cast<int32_t>(m_of_a);
   tiling.N = static_cast<int32_t>(n_of_c);
@@ -70,8 +70,8 @@ void multiply_all(bool transposes_a, bool transposes_b, bool adds) {
     arguments.a = KernelProduct::kernel_address(KernelProduct::on_device(a.values));
     arguments.b = KernelProduct::kernel_address(KernelProduct::on_device(b.values));
     arguments.c = KernelProduct::kernel_address(c);
-    arguments.tiling = tiling_of(m, n, k, transposes_a ? a.stride : m, n, transposes_a ? k : a.stride,
-                                 transposes_b ? b.stride : k);
+    arguments.tiling =
+        tiling_of(m, n, k, transposes_a ? a.stride : m, n, transposes_a ? k : a.stride, transposes_b ? b.stride : k);
     arguments.transposes_a = transposes_a;
     arguments.transposes_b = transposes_b;
     arguments.adds = adds;

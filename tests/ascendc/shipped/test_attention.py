@@ -56,7 +56,9 @@ def test_large_scores_do_not_overflow():
     q, k, v = _inputs((1, 1, 1, 70, 300, 32), torch.float32)
     q = 100 * q
     y = attention(q.npu(), k.npu(), v.npu())
-    assert_sums_close(y, _reference(q.double(), k.double(), v.double(), False), torch.tensor(500.0), 332, 2)
+    assert_sums_close(
+        y, _reference(q.double(), k.double(), v.double(), False), torch.tensor(500.0), 332, 2
+    )
 
 
 @pytest.mark.parametrize("causal", [False, True])

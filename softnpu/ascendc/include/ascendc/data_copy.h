@@ -39,7 +39,8 @@ CopyInstruction between(const char* name, const LocalTensor<T>& to, const Global
 template <typename T>
 CopyInstruction between(const char* name, const GlobalTensor<T>& to, const LocalTensor<T>& from,
                         const std::source_location& where) {
-  if (from.GetPosition() == TPosition::CO1) softnpu::kernel::fail("DataCopy from CO1: it takes DataCopyEnhancedParams with BLOCK_MODE_MATRIX", where);
+  if (from.GetPosition() == TPosition::CO1)
+    softnpu::kernel::fail("DataCopy from CO1: it takes DataCopyEnhancedParams with BLOCK_MODE_MATRIX", where);
   CopyInstruction result = instruction(name, softnpu::kernel::Pipe::kMte3, sizeof(T), where);
   result.destination = to.memory();
   result.source = from.memory();
@@ -51,7 +52,8 @@ CopyInstruction between(const char* name, const GlobalTensor<T>& to, const Local
 template <typename T>
 CopyInstruction between(const char* name, const LocalTensor<T>& to, const LocalTensor<T>& from,
                         const std::source_location& where) {
-  if (from.GetPosition() == TPosition::CO1) softnpu::kernel::fail("DataCopy from CO1: it takes DataCopyEnhancedParams with BLOCK_MODE_MATRIX", where);
+  if (from.GetPosition() == TPosition::CO1)
+    softnpu::kernel::fail("DataCopy from CO1: it takes DataCopyEnhancedParams with BLOCK_MODE_MATRIX", where);
   const auto pipe = softnpu::kernel::local_copier(from.GetPosition(), to.GetPosition());
   CopyInstruction result = instruction(name, pipe, sizeof(T), where);
   result.destination = to.memory();

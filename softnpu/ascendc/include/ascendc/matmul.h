@@ -39,8 +39,7 @@ constexpr bool is_unified(TPosition position) {
 
 // What is stored and how; the types of a matrix are those of a product.
 template <typename Type>
-constexpr bool is_known =
-    (Type::pos == TPosition::GM || is_unified(Type::pos)) && Type::format != CubeFormat::NZ;
+constexpr bool is_known = (Type::pos == TPosition::GM || is_unified(Type::pos)) && Type::format != CubeFormat::NZ;
 
 // Orders what other pipes were given before the cube's next instruction.
 inline void begin(const Where& where) {

@@ -40,10 +40,7 @@ struct MmadParams {
   constexpr MmadParams() = default;
   constexpr MmadParams(uint16_t rows, uint16_t columns, uint16_t depth, bool fourth = false, uint8_t fifth = 0,
                        bool sixth = false, bool seventh = false, bool eighth = false)
-      : m(rows),
-        n(columns),
-        k(depth),
-        has_others(fourth || fifth != 0 || sixth || seventh || eighth) {}
+      : m(rows), n(columns), k(depth), has_others(fourth || fifth != 0 || sixth || seventh || eighth) {}
 
   uint16_t m = 0;
   uint16_t n = 0;

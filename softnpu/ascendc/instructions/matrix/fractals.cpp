@@ -79,8 +79,7 @@ void touch_load_fractals(const Instruction& instruction, Touches* touches) {
   const auto& load = static_cast<const LoadFractalsInstruction&>(instruction);
   if (!is_aligned(load.destination, kFractalBytes))
     touches->misuse("LoadData: the destination is no multiple of 512 bytes: a fractal begins there");
-  if (!is_aligned(load.source, kBlockBytes))
-    touches->misuse("LoadData: the source is no multiple of 32 bytes");
+  if (!is_aligned(load.source, kBlockBytes)) touches->misuse("LoadData: the source is no multiple of 32 bytes");
   if (load.repeats == 0) touches->misuse("LoadData: repeatTimes is 0");
   if (load.transposes && load.element_bytes != 2)
     touches->misuse("LoadData: ifTranspose takes elements of 2 bytes: only their fractals are square");

@@ -93,9 +93,8 @@ template <typename T>
 void tile(const T* left, const T* right, size_t depth, T* to, size_t stride, bool adds) {
   const hn::ScalableTag<T> d;
   const size_t lanes = hn::Lanes(d);
-  const auto begin = [&](size_t row, size_t half) HWY_ATTR {
-    return adds ? hn::LoadU(d, to + row * stride + half * lanes) : hn::Zero(d);
-  };
+  const auto begin = [&](size_t row, size_t half)
+                         HWY_ATTR { return adds ? hn::LoadU(d, to + row * stride + half * lanes) : hn::Zero(d); };
   auto s00 = begin(0, 0), s01 = begin(0, 1), s10 = begin(1, 0), s11 = begin(1, 1), s20 = begin(2, 0), s21 = begin(2, 1);
   auto s30 = begin(3, 0), s31 = begin(3, 1), s40 = begin(4, 0), s41 = begin(4, 1), s50 = begin(5, 0), s51 = begin(5, 1);
   for (size_t p = 0; p < depth; ++p, left += kRows, right += 2 * lanes) {

@@ -29,9 +29,7 @@ def _launch(
     return blocks, (q, k, v, y, tiling), _operator.TILING_KEYS[q.dtype]
 
 
-def _check(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool, scale: float
-) -> None:
+def _check(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool, scale: float) -> None:
     _operator.check("attention", q=q, k=k, v=v)
     shapes = f"q is {tuple(q.shape)}, k {tuple(k.shape)} and v {tuple(v.shape)}"
     if q.dim() != 4 or k.dim() != 4 or k.shape != v.shape:
@@ -73,9 +71,7 @@ def _gradients(ctx, grad) -> tuple[torch.Tensor | None, ...]:  # noqa: ANN001
     weights = scores.softmax(-1)
     wide = grad.float()
     of_weights = wide @ values.transpose(-1, -2)
-    of_scores = (
-        ctx.scale * weights * (of_weights - (weights * of_weights).sum(-1, keepdim=True))
-    )
+    of_scores = ctx.scale * weights * (of_weights - (weights * of_weights).sum(-1, keepdim=True))
 
     def of_shared(t: torch.Tensor) -> torch.Tensor:
         return t.unflatten(1, (-1, shared)).sum(2).to(grad.dtype)

@@ -15,7 +15,10 @@ def _launch(
 ) -> tuple[int, tuple[object, ...], int]:
     columns, depth = weight.shape
     rows = x.numel() // depth if depth else 0
-    tile_rows, tile_columns = min(_TILE_ROWS, max(rows, 1)), min(_TILE_COLUMNS, -(-columns // 16) * 16)
+    tile_rows, tile_columns = (
+        min(_TILE_ROWS, max(rows, 1)),
+        min(_TILE_COLUMNS, -(-columns // 16) * 16),
+    )
     tiling = _TILING.pack(
         rows=rows,
         columns=columns,
