@@ -10,6 +10,7 @@ from torch_npu.ascendc.tiling import structs
 
 HOST = """
 #include "register/tilingdata_base.h"
+#include "tiling/tiling_api.h"
 namespace optiling {
 BEGIN_TILING_DATA_DEF(InnerData)
   TILING_DATA_FIELD_DEF(uint8_t, first)
@@ -21,6 +22,7 @@ BEGIN_TILING_DATA_DEF(MyTilingData)
   TILING_DATA_FIELD_DEF(uint32_t, count);
   TILING_DATA_FIELD_DEF_ARR(int16_t, 3, parts);
   TILING_DATA_FIELD_DEF_STRUCT(InnerData, inner)
+  TILING_DATA_FIELD_DEF_STRUCT(TCubeTiling, cube);
   TILING_DATA_FIELD_DEF(float, factor);
 END_TILING_DATA_DEF
 REGISTER_TILING_DATA_CLASS(My, MyTilingData)
@@ -38,6 +40,7 @@ extern "C" __global__ __aicore__ void show(GM_ADDR out, GM_ADDR tiling) {
   to[3] = data.inner.second;
   to[4] = data.factor;
   to[5] = sizeof(data);
+  to[6] = data.cube.Kb + data.cube.baseN;
 }
 """
 
@@ -54,6 +57,9 @@ int main() {
   tiling.set_parts(parts);
   tiling.inner.set_second(4);
   tiling.set_factor(2.5f);
+  matmul_tiling::MatmulApiTiling cut(*platform_ascendc::PlatformAscendCManager::GetInstance());
+  cut.SetShape(100, 48, 3000);
+  if (cut.GetTiling(tiling.cube) == -1) return 1;
   auto* out = (uint8_t*)AscendC::GmAlloc(64);
   auto* data = (uint8_t*)tik2::GmAlloc(tiling.GetDataSize());
   tiling.SaveToBuffer(data, tiling.GetDataSize() - 1);  // too small: nothing is written
@@ -61,7 +67,7 @@ int main() {
   tiling.SaveToBuffer(data, tiling.GetDataSize());
   ICPU_RUN_KF(show, 1, out, data);
   auto* f = (float*)out;
-  std::printf("%g %g %g %g %g %d %u\\n", f[0], f[1], f[2], f[3], f[4], f[5] == tiling.GetDataSize(), tiling.get_count());
+  std::printf("%g %g %g %g %g %g %d %u\\n", f[0], f[1], f[2], f[3], f[4], f[6], f[5] == tiling.GetDataSize(), tiling.get_count());
   AscendC::GmFree(out);
   tik2::GmFree((void*)data);
 }
@@ -75,14 +81,14 @@ def test_the_kernel_reads_what_the_host_wrote(driver, tmp_path):
     done = driver(*arguments, f"--tiling={tmp_path / 'host_tiling.h'}", f"-I{tmp_path}")
     assert (done.returncode, done.stderr) == (0, "")
     ran = subprocess.run([tmp_path / "main"], capture_output=True, text=True, timeout=60)
-    assert ran.stdout == "0 7 1000 -3 4 2.5 1 1000\n", ran.stderr
+    assert ran.stdout == "0 7 1000 -3 4 2.5 3048 1 1000\n", ran.stderr
 
 
 def test_the_structs_have_the_lines_of_the_header():
     header = structs(HOST, "host.h")
     text = header.text
-    assert '#line 9 "host.h"\n  uint8_t kind;' in text
-    assert '#line 11 "host.h"\n  uint32_t count;' in text
+    assert '#line 10 "host.h"\n  uint8_t kind;' in text
+    assert '#line 12 "host.h"\n  uint32_t count;' in text
     assert "  int16_t parts[3];" in text
     assert "none" not in text
     assert header.default == "MyTilingData"

@@ -26,9 +26,9 @@ class KernelProduct : public KernelTest {
 };
 
 template <typename T>
-using Left = MatmulType<TPosition::GM, CubeFormat::ND, T, true>;
+using FactorA = MatmulType<TPosition::GM, CubeFormat::ND, T, true>;
 template <typename T>
-using Right = MatmulType<TPosition::GM, CubeFormat::ND, T, true>;
+using FactorB = MatmulType<TPosition::GM, CubeFormat::ND, T, true>;
 
 template <typename T>
 struct Arguments {
@@ -77,7 +77,7 @@ void multiply_all(bool transposes_a, bool transposes_b, bool adds) {
     arguments.adds = adds;
     const auto kernel = [](const Arguments<T>& p) {
       TPipe pipe;
-      Matmul<Left<T>, Right<T>, MatmulType<TPosition::GM, CubeFormat::ND, R>> product;
+      Matmul<FactorA<T>, FactorB<T>, MatmulType<TPosition::GM, CubeFormat::ND, R>> product;
       REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), product, &p.tiling);
       if (GetBlockIdx() != 0) return;
       GlobalTensor<T> left, right;
@@ -138,7 +138,7 @@ TEST_F(KernelProduct, TilesGoToLocalMemoryInTurn) {
                                 kernel_address(c), tiling_of(m, n, k, m, n, k, k)};
   const auto kernel = [](const TileArguments& p) {
     TPipe pipe;
-    Matmul<Left<half>, Right<half>, MatmulType<TPosition::VECIN, CubeFormat::ND, float>> product;
+    Matmul<FactorA<half>, FactorB<half>, MatmulType<TPosition::VECIN, CubeFormat::ND, float>> product;
     REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), product, &p.tiling);
     if (GetBlockIdx() != 0) return;
     TQueBind<QuePosition::VECIN, QuePosition::VECOUT, 1> queue;

@@ -44,12 +44,12 @@ SHAPES = [
 def test_result(shape, dtype, causal):
     q, k, v = _inputs(shape, dtype)
     y = attention(q.npu(), k.npu(), v.npu(), causal=causal)
-    wide = [t.double() for t in (q, k, v)]
+    widened = [t.double() for t in (q, k, v)]
     assert y.dtype == dtype
     # Weights are rounded to the values' type.
     rounding = torch.finfo(dtype).eps * v.double().abs().amax()
     size = v.double().abs().amax() + rounding / (shape[-1] * torch.finfo(torch.float32).eps)
-    assert_sums_close(y, _reference(*wide, causal), size, shape[-1] + shape[-2], 2)
+    assert_sums_close(y, _reference(*widened, causal), size, shape[-1] + shape[-2], 2)
 
 
 def test_large_scores_do_not_overflow():
@@ -65,11 +65,11 @@ def test_large_scores_do_not_overflow():
 def test_gradients(causal):
     tensors = _inputs((1, 4, 2, 33, 40, 16), torch.float32)
     given = [t.npu().requires_grad_() for t in tensors]
-    wide = [t.double().requires_grad_() for t in tensors]
+    widened = [t.double().requires_grad_() for t in tensors]
     grad = torch.randn(1, 4, 33, 16)
     attention(*given, causal=causal).backward(grad.npu())
-    _reference(*wide, causal).backward(grad.double())
-    for tensor, reference in zip(given, wide, strict=True):
+    _reference(*widened, causal).backward(grad.double())
+    for tensor, reference in zip(given, widened, strict=True):
         assert_sums_close(tensor.grad, reference.grad, torch.tensor(50.0).double(), 100)
 
 

@@ -37,9 +37,9 @@ def _inputs(shape: tuple[int, ...], columns: int, dtype: torch.dtype) -> list[to
 def test_result(shape, columns, dtype, activation):
     x, weight, bias = _inputs(shape, columns, dtype)
     y = linear(x.npu(), weight.npu(), bias.npu(), activation)
-    wide = [t.double() for t in (x, weight, bias)]
-    expected = ACTIVATIONS[activation](torch.nn.functional.linear(*wide))
-    size = torch.nn.functional.linear(*(t.abs() for t in wide))
+    widened = [t.double() for t in (x, weight, bias)]
+    expected = ACTIVATIONS[activation](torch.nn.functional.linear(*widened))
+    size = torch.nn.functional.linear(*(t.abs() for t in widened))
     assert y.dtype == dtype
     assert_sums_close(y, expected, 2 * size, shape[-1])
 
@@ -54,11 +54,11 @@ def test_without_bias():
 def test_gradients(activation):
     tensors = _inputs((6, 33), 20, torch.float32)
     given = [t.npu().requires_grad_() for t in tensors]
-    wide = [t.double().requires_grad_() for t in tensors]
+    widened = [t.double().requires_grad_() for t in tensors]
     grad = torch.randn(6, 20)
     linear(*given, activation).backward(grad.npu())
-    ACTIVATIONS[activation](torch.nn.functional.linear(*wide)).backward(grad.double())
-    for tensor, reference in zip(given, wide, strict=True):
+    ACTIVATIONS[activation](torch.nn.functional.linear(*widened)).backward(grad.double())
+    for tensor, reference in zip(given, widened, strict=True):
         assert_sums_close(tensor.grad, reference.grad, torch.tensor(400.0).double(), 33)
 
 

@@ -16,11 +16,11 @@ enum class BatchMode : uint8_t { BATCH_LESS_THAN_L1 };
 
 // A matrix: where it is, its format and type, and whether SetTensorA or SetTensorB may be told that it is transposed.
 // `is_shared`: both vector cores of a cube core have the same; it makes no difference here.
-template <TPosition place, CubeFormat layout, typename Element, bool may_be_transposed = false,
+template <TPosition position, CubeFormat layout, typename Element, bool may_be_transposed = false,
           LayoutMode batches = LayoutMode::NONE, bool is_shared = false>
 struct MatmulType {
   using T = Element;
-  static constexpr TPosition pos = place;
+  static constexpr TPosition pos = position;
   static constexpr CubeFormat format = layout;
   static constexpr bool isTrans = may_be_transposed;
 };

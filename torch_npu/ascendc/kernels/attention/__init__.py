@@ -69,8 +69,8 @@ def _gradients(ctx, grad) -> tuple[torch.Tensor | None, ...]:  # noqa: ANN001
             hidden.triu(scores.shape[-1] - scores.shape[-2] + 1), -torch.inf
         )
     weights = scores.softmax(-1)
-    wide = grad.float()
-    of_weights = wide @ values.transpose(-1, -2)
+    widened = grad.float()
+    of_weights = widened @ values.transpose(-1, -2)
     of_scores = ctx.scale * weights * (of_weights - (weights * of_weights).sum(-1, keepdim=True))
 
     def of_shared(t: torch.Tensor) -> torch.Tensor:
@@ -78,7 +78,7 @@ def _gradients(ctx, grad) -> tuple[torch.Tensor | None, ...]:  # noqa: ANN001
 
     of_q = (of_scores @ keys).to(grad.dtype)
     of_k = of_shared(of_scores.transpose(-1, -2) @ q)
-    return of_q, of_k, of_shared(weights.transpose(-1, -2) @ wide), None, None
+    return of_q, of_k, of_shared(weights.transpose(-1, -2) @ widened), None, None
 
 
 _attention = _operator.define(
