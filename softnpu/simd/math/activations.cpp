@@ -204,33 +204,18 @@ struct Logit {
   }
 };
 
-<<<<<<< HEAD:softnpu/ops/math/elementwise/activations.cpp
-MapKernel kernel_for(MapOp op) {
-  switch (op) {
-    case MapOp::kLog1p: return &near_map1<Log1p>;
-    case MapOp::kMish: return &float_map1<Mish>;
-    case MapOp::kSoftplus: return &near_map1<Softplus>;
-    case MapOp::kElu: return &float_map1<Elu>;
-    case MapOp::kLogSigmoid: return &near_map1<LogSigmoid>;
-    case MapOp::kLogit: return &float_map1<Logit>;
-    case MapOp::kMishBackward: return &float_map2<MishBackward>;
-    case MapOp::kSoftplusBackward: return &near_map2<SoftplusBackward>;
-    case MapOp::kEluBackward: return &near_map2<EluBackward>;
-    case MapOp::kGeluTanhBackward: return &float_map2<GeluTanhBackward>;
-=======
 MathKernel kernel_for(MathFunction function) {
   switch (function) {
-    case MathFunction::kLog1p: return &float_map1<Log1p>;
+    case MathFunction::kLog1p: return &near_map1<Log1p>;
     case MathFunction::kMish: return &float_map1<Mish>;
-    case MathFunction::kSoftplus: return &float_map1<Softplus>;
+    case MathFunction::kSoftplus: return &near_map1<Softplus>;
     case MathFunction::kElu: return &float_map1<Elu>;
-    case MathFunction::kLogSigmoid: return &float_map1<LogSigmoid>;
+    case MathFunction::kLogSigmoid: return &near_map1<LogSigmoid>;
     case MathFunction::kLogit: return &float_map1<Logit>;
     case MathFunction::kMishBackward: return &float_map2<MishBackward>;
-    case MathFunction::kSoftplusBackward: return &float_map2<SoftplusBackward>;
-    case MathFunction::kEluBackward: return &float_map2<EluBackward>;
+    case MathFunction::kSoftplusBackward: return &near_map2<SoftplusBackward>;
+    case MathFunction::kEluBackward: return &near_map2<EluBackward>;
     case MathFunction::kGeluTanhBackward: return &float_map2<GeluTanhBackward>;
->>>>>>> c930a69e (Mathematical functions by vectors are in softnpu/simd, below operators and Ascend C; no file of them is compiled twice):softnpu/simd/math/activations.cpp
     default: return nullptr;
   }
 }

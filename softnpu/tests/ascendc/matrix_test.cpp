@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "kernel/cells.h"
-#include "kernel/local_memory.h"
-#include "kernel/matrix_reference.h"
-#include "kernel/vector_memory.h"
+#include "ascendc/cells.h"
+#include "ascendc/local_memory.h"
+#include "ascendc/matrix_reference.h"
+#include "ascendc/vector_memory.h"
 
 namespace {
 

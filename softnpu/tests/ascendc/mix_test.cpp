@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernel/kernel_run.h"
+#include "ascendc/kernel_run.h"
 #include "kernel_operator.h"
 #include "lib/matmul_intf.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "kernel/kernel_run.h"
-#include "kernel/matrix_reference.h"
+#include "ascendc/kernel_run.h"
+#include "ascendc/matrix_reference.h"
 #include "kernel_operator.h"
 #include "lib/matmul_intf.h"
 #include "tiling/tiling_api.h"
