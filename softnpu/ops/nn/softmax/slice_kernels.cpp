@@ -280,7 +280,7 @@ void short_lines(const T* x, size_t lines, size_t length, bool log, T* y) {
       best[line] = is_defined ? hn::GetLane(hn::MaxOfLanes(d, most)) : std::numeric_limits<T>::quiet_NaN();
       if (!std::isfinite(best[line])) continue;
       // Without the term of one maximum, which is 1: of a line with one large term the logarithm of the sum is small.
-      auto total = hn::Zero(dd);
+      auto total = hn::Zero(d);
       size_t largest = 0;
       for_masked<T>(length, [&](auto mask, size_t i) HWY_ATTR {
         const auto v = hn::Sub(hn::MaskedLoad(mask, d, from + i), hn::Set(d, best[line]));
@@ -288,9 +288,9 @@ void short_lines(const T* x, size_t lines, size_t length, bool log, T* y) {
         largest += hn::CountTrue(d, is_largest);
         const auto e = hn::IfThenElseZero(mask, exp_of_negative(d, hn::IfThenElseZero(mask, v)));
         if (!log) hn::BlendedStore(e, mask, d, to + i);
-        add_widened(hn::IfThenZeroElse(is_largest, e), &total);
+        total = hn::Add(total, hn::IfThenZeroElse(is_largest, e));
       });
-      sums[line] = static_cast<double>(largest - 1) + hn::GetLane(hn::SumOfLanes(dd, total));
+      sums[line] = static_cast<double>(largest - 1) + static_cast<double>(hn::GetLane(hn::SumOfLanes(d, total)));
     }
     const auto more = hn::Load(dd, sums);
     const auto one = hn::Set(dd, 1);
@@ -315,14 +315,13 @@ void short_lines(const T* x, size_t lines, size_t length, bool log, T* y) {
 template <typename T>
 void short_gradients(const T* grad, const T* y, size_t lines, size_t length, bool log, T* out) {
   const hn::ScalableTag<T> d;
-  const hn::ScalableTag<double> dd;
   for (size_t line = 0; line < lines; ++line, grad += length, y += length, out += length) {
-    auto total = hn::Zero(dd);
+    auto total = hn::Zero(d);
     for_masked<T>(length, [&](auto mask, size_t i) HWY_ATTR {
       const auto g = hn::MaskedLoad(mask, d, grad + i);
-      add_widened(log ? g : hn::Mul(g, hn::MaskedLoad(mask, d, y + i)), &total);
+      total = hn::Add(total, log ? g : hn::Mul(g, hn::MaskedLoad(mask, d, y + i)));
     });
-    const auto sum = hn::Set(d, static_cast<T>(hn::GetLane(hn::SumOfLanes(dd, total))));
+    const auto sum = hn::SumOfLanes(d, total);
     for_masked<T>(length, [&](auto mask, size_t i) HWY_ATTR {
       const auto result = gradient_of(d, hn::MaskedLoad(mask, d, grad + i), hn::MaskedLoad(mask, d, y + i), sum, log);
       hn::BlendedStore(result, mask, d, out + i);
