@@ -3,10 +3,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include "acl/acl.h"
 #include "base/log.h"
@@ -23,12 +27,40 @@ std::string printed(Args... args) {
   return testing::internal::GetCapturedStdout() + testing::internal::GetCapturedStderr();
 }
 
-// Logging is off by default. An invalid level must not match an invalid threshold.
-TEST(Log, LevelsThatDoNotExistAreIgnored) {
-  for (const int level : {0, 3, 4, 5, 99, -1}) {
-    EXPECT_EQ(printed(static_cast<aclLogLevel>(level), "function", "file", 1u, "%s", "text"), "") << level;
-  }
+TEST(Log, IsOffByDefault) {
+  EXPECT_EQ(printed(ACL_ERROR, "function", "file", 1u, "%s", "text"), "");
   EXPECT_EQ(printed(ACL_ERROR, nullptr, nullptr, 1u, nullptr), "");
+}
+
+// Of a process that logs.
+TEST(Log, DISABLED_WritesEachLevel) {
+  for (const int level : {-1, 0, 1, 2, 3, 4, 5, 99}) {
+    aclAppLog(static_cast<aclLogLevel>(level), "function", "file", 1, "level %d;", level);
+  }
+}
+
+// The levels that such a process prints from the given one on.
+std::string levels_from(int level) {
+  const std::string command = "ASCEND_SLOG_PRINT_TO_STDOUT=1 ASCEND_GLOBAL_LOG_LEVEL=" + std::to_string(level) + " " +
+                              std::filesystem::read_symlink("/proc/self/exe").string() +
+                              " --gtest_filter=Log.DISABLED_WritesEachLevel --gtest_also_run_disabled_tests";
+  const std::unique_ptr<FILE, int (*)(FILE*)> process(popen(command.c_str(), "r"), &pclose);
+  std::string found;
+  std::array<char, 4096> line{};
+  while (process != nullptr && fgets(line.data(), line.size(), process.get()) != nullptr) {
+    const std::string_view text(line.data());
+    const size_t at = text.find("level ");
+    if (at == std::string_view::npos || text.find(';', at) == std::string_view::npos) continue;
+    found += std::string(text.substr(at + 6, text.find(';', at) - at - 6)) + " ";
+  }
+  return found;
+}
+
+// An invalid level must not match an invalid threshold either.
+TEST(Log, LevelsThatDoNotExistAreIgnored) {
+  EXPECT_EQ(levels_from(0), "0 1 2 3 ");
+  EXPECT_EQ(levels_from(2), "2 3 ");
+  EXPECT_EQ(levels_from(4), "");
 }
 
 class Folder {
