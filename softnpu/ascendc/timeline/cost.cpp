@@ -61,7 +61,10 @@ double passes_of(const Instruction& instruction, check::Touched* touched, const 
 
 // Fractals of any type take equally long.
 double cube_cycles(uint64_t m, uint64_t n, uint64_t k, DataType type, const Figures& figures) {
-  const auto fractals = [](uint64_t size, uint64_t of) { return static_cast<double>((size + of - 1) / of); };
+  const auto fractals = [](uint64_t size, uint64_t of) {
+    const uint64_t count = (size + of - 1) / of;
+    return static_cast<double>(count);
+  };
   constexpr double kOfFractals = 16 * 16 * 16;
   return fractals(m, kFractalRows) * fractals(n, kFractalRows) * fractals(k, fractal_columns(type)) * kOfFractals /
          figures.cube;

@@ -63,13 +63,14 @@ void execute_load_fractals(const Instruction& instruction) {
   const auto& load = static_cast<const LoadFractalsInstruction&>(instruction);
   auto* to = static_cast<char*>(load.destination.address);
   const auto* from = static_cast<const char*>(load.source.address);
-  for (uint32_t i = 0; i < load.repeats; ++i, to += kFractalBytes, from += load.source_stride * kFractalBytes) {
+  for (uint32_t i = 0; i < load.repeats;
+       ++i, to += kFractalBytes, from += uint64_t{load.source_stride} * kFractalBytes) {
     if (!load.transposes) {
       std::memcpy(to, from, kFractalBytes);
       continue;
     }
-    for (uint32_t row = 0; row < kFractalRows; ++row) {
-      for (uint32_t column = 0; column < kFractalRows; ++column)
+    for (size_t row = 0; row < kFractalRows; ++row) {
+      for (size_t column = 0; column < kFractalRows; ++column)
         std::memcpy(to + (column * kFractalRows + row) * 2, from + (row * kFractalRows + column) * 2, 2);
     }
   }
@@ -87,7 +88,8 @@ void touch_load_fractals(const Instruction& instruction, Touches* touches) {
   touches->operand("src", load.source);
   auto* to = static_cast<char*>(load.destination.address);
   const auto* from = static_cast<const char*>(load.source.address);
-  for (uint32_t i = 0; i < load.repeats; ++i, to += kFractalBytes, from += load.source_stride * kFractalBytes) {
+  for (uint32_t i = 0; i < load.repeats;
+       ++i, to += kFractalBytes, from += uint64_t{load.source_stride} * kFractalBytes) {
     touches->read(from, kFractalBytes);
     touches->write(to, kFractalBytes);
   }
