@@ -36,6 +36,7 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("softnpu/ascendcl/", ("tests/abi", "tests/capability/test_device.py")),
     ("softnpu/include/", ("tests/abi",)),
     ("softnpu/ascendc/launch/", ("tests/abi/test_ctypes.py", "tests/ascendc/test_write_epochs.py")),
+    ("softnpu/ops/", ("tests/abi/test_ctypes.py", "tests/tools/test_counts.py")),
     ("softnpu/", ("tests/abi/test_ctypes.py",)),
     ("codegen/headers.py", ("codegen/tests", "tests/extension")),
     ("codegen/", ("codegen/tests", "tests/capability/test_custom_ops.py", "tests/versions")),
@@ -66,7 +67,12 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("torch_npu/csrc/aten/aclnn/", ("tests/capability/test_explain.py",)),
     (
         "torch_npu/csrc/aten/native_functions/",
-        ("codegen/tests", "tests/capability/test_custom_ops.py", "tests/recipes"),
+        (
+            "codegen/tests",
+            "tests/capability/test_custom_ops.py",
+            "tests/recipes",
+            "tests/tools/test_counts.py",
+        ),
     ),
     ("torch_npu/csrc/extension/", ("tests/extension",)),
     ("torch_npu/csrc/profiler/", ("tests/capability/test_profiler.py",)),
@@ -105,6 +111,8 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("docs/accuracy.md", ("tests/api/test_compare_command.py", "tests/models/test_examples.py")),
     ("docs/", ("tests/models/test_examples.py", "tests/tools")),
     ("CONTRIBUTING.md", ("tests/recipes", "tests/tools")),
+    ("README.md", ("tests/models/test_examples.py", "tests/tools")),
+    ("bench/", ("tests/tools/test_bench_results.py", "tests/tools/test_performance.py")),
 )
 
 
