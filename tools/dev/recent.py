@@ -45,6 +45,7 @@ PROGRAMS = {
     "softnpu/ops": ("softnpu_tests", "softnpu_operator_fuzz_tests"),
     "softnpu/prof": ("softnpu_tests",),
     "softnpu/runtime": _RUNTIME,
+    "softnpu/simd": ("softnpu_tests", "softnpu_operator_fuzz_tests"),
     "softnpu/tdt": ("softnpu_tests",),
     "softnpu/workers": ("softnpu_tests",),
 }

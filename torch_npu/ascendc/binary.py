@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .errors import AscendcError
 
-_VERSION = 3
+_VERSION = 4
 _LAUNCH = ctypes.CFUNCTYPE(
     ctypes.c_int,
     ctypes.c_void_p,

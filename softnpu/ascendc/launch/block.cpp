@@ -16,7 +16,7 @@ constinit thread_local Block* current __attribute__((tls_model("initial-exec")))
 // "kernel add, block 3, add.cpp:17: DataCopy: <sentence>"
 std::string report(const Block& block, const char* name, const std::source_location& where,
                    const std::string& sentence) {
-  std::string text = std::string("kernel ") + block.kernel + ", block " + std::to_string(block.index);
+  std::string text = std::string("kernel ") + block.kernel + ", block " + std::to_string(block.number);
   if (where.line() != 0) text += std::string(", ") + where.file_name() + ":" + std::to_string(where.line());
   text += ": ";
   if (name[0] != '\0') text += std::string(name) + ": ";
@@ -42,6 +42,7 @@ std::string run_block(const softnpuKernel& kernel, uint32_t index, uint32_t coun
   static uint8_t system_workspace[8];  // nothing reads or writes it
   Block block{};
   block.index = index;
+  block.number = index;
   block.count = count;
   block.kernel = kernel.name;
   block.tiling_key = kernel.tiling_key;

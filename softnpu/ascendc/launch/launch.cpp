@@ -242,6 +242,10 @@ void Launch::stop() {
 void sync_all(const std::source_location& where) {
   Launch* launch = current_block()->launch;
   if (launch == nullptr) return;
+  if (current_block()->kind == CoreKind::kCube) {
+    softnpu::kernel::fail("SyncAll waits for vector cores, and a cube core calls it: SyncAll<false> waits for both",
+                          where);
+  }
   check::before_sync_all();
   launch->sync_all(Launch::Cores::kVector, where);
 }

@@ -186,6 +186,9 @@ int softnpuKernelEnqueue(uint32_t version, const softnpuKernel* kernel, uint32_t
   if (kernel == nullptr || kernel->run == nullptr) return refuse("the kernel is null");
   if (const char* error = check::settings_error()) return refuse(error);
   if (blocks == 0) return refuse("a kernel is launched with 0 blocks: at least 1 is needed");
+  // Each has up to three cores, and signals between cores have numbers of their own.
+  constexpr uint32_t kMostBlocks = uint32_t{1} << 28;
+  if (blocks > kMostBlocks) return refuse("a kernel is launched with more than 268,435,456 blocks");
   int32_t device = 0;
   if (const aclError error = aclrtGetDevice(&device); error != ACL_SUCCESS) return error;
   try {

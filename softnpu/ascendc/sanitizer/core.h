@@ -42,6 +42,8 @@ class Core {
 
   // At the program's end: what is queued is done, flags and tensors are counted.
   void finish();
+  // Executes what is issued, and checks nothing that has to end with the block.
+  void drain() { scheduler_.drain(); }
   // The block meets others: in SyncAll, or by a signal.
   void broadcast_and_promote(timeline::Step::Kind kind, uint64_t signal = 0) {
     if (trace_ != nullptr) trace_->broadcast_and_promote(kind, signal);

@@ -61,7 +61,12 @@ void run_checked(const softnpuKernel& kernel, const Block& block, const void* ar
     kernel.run(arguments);
     core->finish();
   } catch (const EndOfBlock&) {
-    core->finish();
+    // The vector cores go on with what was begun here, and end it.
+    try {
+      core->drain();
+    } catch (const Fault&) {
+      if (core->reports().empty()) failure = std::current_exception();
+    }
   } catch (const Fault&) {
     if (core->reports().empty()) failure = std::current_exception();
   } catch (...) {

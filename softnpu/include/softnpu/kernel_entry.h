@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 // Of this structure and of those that compiled kernels fill for the library (softnpu_kernel/*.h).
-#define SOFTNPU_KERNEL_ENTRY_VERSION 3u
+#define SOFTNPU_KERNEL_ENTRY_VERSION 4u
 
 // A structure that every launch of a kernel reads from the address in one of its parameters (GET_TILING_DATA).
 typedef struct softnpuKernelTiling {

@@ -46,10 +46,35 @@ def test_result(shape, dtype, causal):
     y = attention(q.npu(), k.npu(), v.npu(), causal=causal)
     widened = [t.double() for t in (q, k, v)]
     assert y.dtype == dtype
-    # Weights are rounded to the values' type.
-    rounding = torch.finfo(dtype).eps * v.double().abs().amax()
-    size = v.double().abs().amax() + rounding / (shape[-1] * torch.finfo(torch.float32).eps)
-    assert_sums_close(y, _reference(*widened, causal), size, shape[-1] + shape[-2], 2)
+    largest = v.double().abs().amax()
+    # Weights, whose sum is 1, are rounded to the values' type.
+    rounding = torch.finfo(dtype).eps * largest
+    depth = shape[-1] + shape[-2]
+    of_step = 2 * (depth + 4) * torch.finfo(torch.float32).eps
+    assert_sums_close(y, _reference(*widened, causal), largest + rounding / of_step, depth, 2)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("scale", [0.0, -0.5, 1e-50, 3.0])
+def test_any_finite_scale(scale, causal):
+    """Keys that a tile lacks have no weight, whatever the scale."""
+    q, k, v = _inputs((1, 2, 1, 5, 5, 16), torch.float32)
+    y = attention(q.npu(), k.npu(), v.npu(), causal=causal, scale=scale)
+    factor = scale * math.sqrt(q.shape[-1])
+    expected = _reference(factor * q.double(), k.double(), v.double(), causal)
+    assert_sums_close(y, expected, v.double().abs().amax() * 8, 21, 2)
+
+
+def test_scores_below_all_maxima():
+    q = torch.full((1, 1, 1, 16), 1e16)
+    y = attention(q.npu(), (-q).npu(), torch.ones_like(q).npu())
+    assert torch.equal(y.cpu(), torch.ones_like(q))
+
+
+def test_scale_beyond_float32():
+    q = torch.ones(1, 1, 1, 16, device="npu")
+    with pytest.raises(ValueError, match="finite in float32"):
+        attention(q, q, q, scale=1e300)
 
 
 def test_large_scores_do_not_overflow():

@@ -221,13 +221,15 @@ class MatmulImpl {
     if (right_.memory.address == nullptr) fail("B is missing: SetTensorB");
     if (single_.m <= 0 || single_.n <= 0 || single_.k <= 0)
       fail("the product's sizes have to be more than 0: SetSingleShape, or the tiling");
+    const int32_t row_of_left = left_.is_transposed ? stored_.m : stored_.k_of_a;
+    const int32_t row_of_right = right_.is_transposed ? stored_.k_of_b : stored_.n;
+    if (row_of_left <= 0 || row_of_right <= 0 || stored_.columns_of_c <= 0)
+      fail("the stored matrices' sizes have to be more than 0: SetOrgShape, or the tiling");
     auto product = softnpu::kernel::make_instruction<softnpu::kernel::ProductInstruction>(
         name, cube::Pipe::kM, &softnpu::kernel::execute_product, &softnpu::kernel::touch_product, where);
     constexpr auto type = softnpu::kernel::data_type_of<T>();
-    product.left = {left_.memory, row_of<A>(left_.is_transposed ? stored_.m : stored_.k_of_a), type,
-                    left_.is_transposed, A::pos == TPosition::GM};
-    product.right = {right_.memory, row_of<B>(right_.is_transposed ? stored_.k_of_b : stored_.n), type,
-                     right_.is_transposed, B::pos == TPosition::GM};
+    product.left = {left_.memory, row_of<A>(row_of_left), type, left_.is_transposed, A::pos == TPosition::GM};
+    product.right = {right_.memory, row_of<B>(row_of_right), type, right_.is_transposed, B::pos == TPosition::GM};
     product.k = size(single_.k);
     return product;
   }

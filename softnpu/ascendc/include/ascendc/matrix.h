@@ -119,6 +119,8 @@ void LoadData(const LocalTensor<T>& to, const LocalTensor<T>& from, const LoadDa
   if (!matrix::is_at(from.GetPosition(), LocalMemory::kL1) ||
       (!is_right && !matrix::is_at(to.GetPosition(), LocalMemory::kL0A)))
     softnpu::kernel::fail("LoadData: it copies from A1 to A2, or from B1 to B2", where);
+  if (params.ifTranspose && sizeof(T) != 2)
+    softnpu::kernel::fail("LoadData: ifTranspose takes elements of 2 bytes", where);
   auto result = softnpu::kernel::make_instruction<softnpu::kernel::LoadFractalsInstruction>(
       "LoadData", softnpu::kernel::Pipe::kMte1, &softnpu::kernel::execute_load_fractals,
       &softnpu::kernel::touch_load_fractals, where);
@@ -142,6 +144,8 @@ void Mmad(const LocalTensor<C>& c, const LocalTensor<T>& a, const LocalTensor<T>
   if (!matrix::is_at(c.GetPosition(), LocalMemory::kL0C) || !matrix::is_at(a.GetPosition(), LocalMemory::kL0A) ||
       !matrix::is_at(b.GetPosition(), LocalMemory::kL0B))
     softnpu::kernel::fail("Mmad: the operands have to be in CO1, A2 and B2", where);
+  if (params.has_others)
+    softnpu::kernel::fail("Mmad: the parameters behind k are not implemented: they have to be zero", where);
   auto result = softnpu::kernel::make_instruction<softnpu::kernel::MmadInstruction>(
       "Mmad", softnpu::kernel::Pipe::kM, &softnpu::kernel::execute_mmad, &softnpu::kernel::touch_mmad, where);
   result.destination = c.memory();

@@ -76,10 +76,10 @@ class MatmulApiTiling {
     constexpr std::int32_t kHalfBuffer = 32 << 10;
     const std::int32_t bytes = type_ == DataType::DT_FLOAT ? 4 : type_ == DataType::DT_INT8 ? 1 : 2;
     const std::int32_t unit = 32 / bytes;
-    result.baseM = base_m_ > 0 ? base_m_ : std::min(rounded(result.singleCoreM, 16), 128);
-    result.baseN = base_n_ > 0 ? base_n_ : std::min(rounded(result.singleCoreN, 16), 256);
+    result.baseM = base_m_ > 0 ? base_m_ : rounded(result.singleCoreM, 16, 128);
+    result.baseN = base_n_ > 0 ? base_n_ : rounded(result.singleCoreN, 16, 256);
     const std::int32_t most = kHalfBuffer / bytes / std::max(result.baseM, result.baseN) / unit * unit;
-    result.baseK = base_k_ > 0 ? base_k_ : std::min(rounded(depth, unit), std::max(most, unit));
+    result.baseK = base_k_ > 0 ? base_k_ : rounded(depth, unit, std::max(most, unit));
     result.usedCoreNum = divided(m(), result.singleCoreM) * divided(n(), result.singleCoreN);
     if (std::int64_t{result.baseM} * result.baseN > (128 << 10) / 4) return -1;
     *tiling = result;
@@ -87,8 +87,13 @@ class MatmulApiTiling {
   }
 
  private:
-  static std::int32_t divided(std::int32_t size, std::int32_t parts) { return (size + parts - 1) / parts; }
-  static std::int32_t rounded(std::int32_t size, std::int32_t unit) { return (size + unit - 1) / unit * unit; }
+  static std::int32_t divided(std::int32_t size, std::int32_t parts) {
+    return size / parts + (size % parts != 0 ? 1 : 0);
+  }
+  // The next multiple of `unit`; `most`, which is one, if that is less.
+  static std::int32_t rounded(std::int32_t size, std::int32_t unit, std::int32_t most) {
+    return size >= most ? most : divided(size, unit) * unit;
+  }
   bool has_types() const {
     if (type_ != type_of_b_ || type_ == DataType::DT_INT32) return false;
     return (type_ == DataType::DT_INT8) == (type_of_c_ == DataType::DT_INT32) && type_of_c_ != DataType::DT_INT8;
@@ -108,15 +113,16 @@ class MultiCoreMatmulTiling : public MatmulApiTiling {
  public:
   using MatmulApiTiling::MatmulApiTiling;
 
-  void SetDim(std::int32_t cores) { cores_ = std::max(cores, 1); }
+  // More cores than any chip has count as 65536.
+  void SetDim(std::int32_t cores) { cores_ = std::clamp(cores, 1, 1 << 16); }
   // Rows and columns of cores, whose parts are as square as they can be.
   std::int64_t GetTiling(TCubeTiling& tiling) const {
     std::int32_t best = 1;
     std::int64_t least = INT64_MAX;
     for (std::int32_t rows = 1; rows <= cores_; ++rows) {
       const std::int64_t columns = cores_ / rows;
-      const std::int64_t height = (m() + rows - 1) / rows;
-      const std::int64_t width = (n() + columns - 1) / columns;
+      const std::int64_t height = (std::int64_t{m()} + rows - 1) / rows;
+      const std::int64_t width = (std::int64_t{n()} + columns - 1) / columns;
       // What the slowest core computes and reads.
       const std::int64_t cost = height * width + 64 * (height + width);
       if (cost < least) {

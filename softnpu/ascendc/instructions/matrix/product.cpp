@@ -64,6 +64,8 @@ void multiply(const ProductInstruction& product) {
   sums.resize(uint64_t{product.m} * product.n);
   gemm(left, right, product.m, product.n, product.k, sums.data(), product.n);
   store(product, sums);
+  constexpr size_t kKept = size_t{4} << 20;  // more is given back
+  if (sums.capacity() > kKept) std::vector<Sum>().swap(sums);
 }
 
 // The rows of a matrix as ranges of bytes, one where they follow each other.

@@ -236,24 +236,6 @@ HWY_INLINE void for_masked(size_t count, const Body& body) {
   for (size_t i = 0; i < count; i += hn::Lanes(d)) body(hn::FirstN(d, count - i), i);
 }
 
-// Adds a vector's lanes to sums in float64.
-template <typename V, typename Sums>
-HWY_INLINE void add_widened(V v, Sums* sums) {
-  using T = hn::TFromV<V>;
-  const hn::ScalableTag<double> d;
-  if constexpr (sizeof(T) == sizeof(double)) {
-    *sums = hn::Add(*sums, v);
-  } else {
-#if HWY_TARGET == HWY_SCALAR
-    *sums = hn::Add(*sums, hn::PromoteTo(d, v));
-#else
-    const hn::Half<hn::ScalableTag<T> > half;
-    const auto lower = hn::PromoteTo(d, hn::LowerHalf(half, v));
-    *sums = hn::Add(*sums, hn::Add(lower, hn::PromoteTo(d, hn::UpperHalf(half, v))));
-#endif
-  }
-}
-
 // Short lines, one behind another: statistics of several lines at once, since one logarithm or division takes as long
 // as that of a vector.
 template <typename T>

@@ -1,6 +1,7 @@
 // masked_select and masked_scatter.
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -197,15 +198,20 @@ Status masked_scatter(const aclTensor& self, const aclTensor& mask, const aclTen
               }
               return;
             }
-            // Without branches: an element that is not chosen gets its own value.
-            for (int64_t i = 0; i < run.count && left > 0; ++i) {
-              const bool is_chosen = mask[i * run.mask_stride] != 0;
-              char* at = to + i * run.stride;
-              T value;
-              std::memcpy(&value, is_chosen ? from.data + k * step : at, sizeof(T));
-              std::memcpy(at, &value, sizeof(T));
-              k += is_chosen;
-              left -= is_chosen;
+            // Positions first, without branches, then the chosen elements.
+            for (int64_t at = 0; at < run.count && left > 0; at += kChosenTile) {
+              const int64_t here = std::min(kChosenTile, run.count - at);
+              std::array<int16_t, kChosenTile> chosen;
+              int64_t found = 0;
+              for (int64_t i = 0; i < here; ++i) {
+                chosen[static_cast<size_t>(found)] = static_cast<int16_t>(i);
+                found += mask[(at + i) * run.mask_stride] != 0;
+              }
+              found = std::min(found, left);
+              for (int64_t j = 0; j < found; ++j, ++k) {
+                std::memcpy(to + (at + chosen[static_cast<size_t>(j)]) * run.stride, from.data + k * step, sizeof(T));
+              }
+              left -= found;
             }
           });
         }

@@ -48,8 +48,8 @@ def _check(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool, scal
         raise ValueError(
             f"attention: {q.shape[2]} queries and {k.shape[2]} keys: with causal, queries without any key have no result"
         )
-    if not math.isfinite(scale):
-        raise ValueError(f"attention: scale is {scale}: it has to be finite")
+    if not abs(scale) <= torch.finfo(torch.float32).max:
+        raise ValueError(f"attention: scale is {scale}: it has to be finite in float32")
 
 
 def _setup_context(ctx, inputs, output) -> None:  # noqa: ANN001

@@ -182,11 +182,20 @@ struct group_norm : at::impl::MetaBase {
   }
 };
 
+// The order of an image's elements, whatever the strides of dimensions of size 1, as the CPU's batch norm sees it.
+inline at::MemoryFormat order_of_image(const at::Tensor& image) {
+  if (image.is_contiguous()) return at::MemoryFormat::Contiguous;
+  for (const auto format : {at::MemoryFormat::ChannelsLast, at::MemoryFormat::ChannelsLast3d}) {
+    if (image.is_contiguous(format)) return format;
+  }
+  return image.suggest_memory_format();
+}
+
 struct batch_norm : at::impl::MetaBase {
   void meta(const at::Tensor& input, at::OptionalTensorRef, at::OptionalTensorRef, at::OptionalTensorRef,
             at::OptionalTensorRef, bool training, double, double) {
     const int64_t channels = training ? input.size(1) : 0;
-    set_output_raw_strided(0, input.sizes(), {}, input.options().memory_format(input.suggest_memory_format()));
+    set_output_raw_strided(0, input.sizes(), {}, input.options().memory_format(order_of_image(input)));
     set_output_raw_strided(1, {channels}, {}, input.options());
     set_output_raw_strided(2, {channels}, {}, input.options());
   }
@@ -301,7 +310,7 @@ struct batch_norm_backward : norm_gradients {
   void meta(const at::Tensor&, const at::Tensor& input, at::OptionalTensorRef, at::OptionalTensorRef,
             at::OptionalTensorRef, at::OptionalTensorRef, at::OptionalTensorRef, bool, double,
             std::array<bool, 3> mask) {
-    announce(input, {input.size(1)}, mask, input.suggest_memory_format());
+    announce(input, {input.size(1)}, mask, order_of_image(input));
   }
 };
 
