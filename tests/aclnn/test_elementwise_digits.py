@@ -43,8 +43,9 @@ ONE: list[tuple[str, tuple, Callable, float, float, float]] = [
     ("Erfc", (), torch.erfc, -5, 11, 1),
     ("Erfinv", (), torch.erfinv, -1, 1, 4),
     ("Mish", (), mish, -105, 25, 1),
-    ("Softplus", (1, math.inf), softplus, -110, 30, 1),
-    ("LogSigmoidForward", (), torch.nn.functional.logsigmoid, -30, 110, 1),
+    ("Log1p", (), torch.log1p, -1, 3, 2),
+    ("Softplus", (1, math.inf), softplus, -110, 30, 2),
+    ("LogSigmoidForward", (), torch.nn.functional.logsigmoid, -30, 110, 2),
     ("Logit", (-1.0,), logit, 0, 1, 1),
 ]
 TWO: list[tuple[str, Callable]] = [
