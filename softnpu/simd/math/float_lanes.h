@@ -11,6 +11,9 @@
 
 #include <hwy/highway.h>
 
+#include <cstddef>
+#include <utility>
+
 #include "simd/math/double_lanes.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -40,37 +43,27 @@ HWY_INLINE void put_near(float* y, const float* k, P... in) {
   }
 }
 
-template <typename F>
-void near_map1(void* out, const void* const* in, size_t count, const void* constants) {
+// The loop over `kInputs` inputs. The remainder is computed in a full vector, too.
+template <typename F, size_t... kInputs>
+HWY_INLINE void near_map(float* y, const void* const* in, size_t count, const float* k,
+                         std::index_sequence<kInputs...>) {
   const size_t lanes = hn::Lanes(FullFloats());
-  const auto* k = static_cast<const float*>(constants);
-  const auto* a = static_cast<const float*>(in[0]);
-  auto* y = static_cast<float*>(out);
   size_t i = 0;
-  for (; i + lanes <= count; i += lanes) put_near<F>(y + i, k, a + i);
+  for (; i + lanes <= count; i += lanes) put_near<F>(y + i, k, static_cast<const float*>(in[kInputs]) + i...);
   if (i == count) return;
-  HWY_ALIGN float last[hn::MaxLanes(FullFloats())] = {};
-  for (size_t j = 0; i + j < count; ++j) last[j] = a[i + j];
-  put_near<F>(last, k, static_cast<const float*>(last));
-  for (size_t j = 0; i + j < count; ++j) y[i + j] = last[j];
+  HWY_ALIGN float last[sizeof...(kInputs)][hn::MaxLanes(FullFloats())] = {};
+  for (size_t j = 0; i + j < count; ++j) ((last[kInputs][j] = static_cast<const float*>(in[kInputs])[i + j]), ...);
+  put_near<F>(last[0], k, static_cast<const float*>(last[kInputs])...);
+  for (size_t j = 0; i + j < count; ++j) y[i + j] = last[0][j];
 }
 
 template <typename F>
+void near_map1(void* out, const void* const* in, size_t count, const void* constants) {
+  near_map<F>(static_cast<float*>(out), in, count, static_cast<const float*>(constants), std::make_index_sequence<1>());
+}
+template <typename F>
 void near_map2(void* out, const void* const* in, size_t count, const void* constants) {
-  const size_t lanes = hn::Lanes(FullFloats());
-  const auto* k = static_cast<const float*>(constants);
-  const auto* a = static_cast<const float*>(in[0]);
-  const auto* b = static_cast<const float*>(in[1]);
-  auto* y = static_cast<float*>(out);
-  size_t i = 0;
-  for (; i + lanes <= count; i += lanes) put_near<F>(y + i, k, a + i, b + i);
-  if (i == count) return;
-  HWY_ALIGN float last_a[hn::MaxLanes(FullFloats())] = {};
-  HWY_ALIGN float last_b[hn::MaxLanes(FullFloats())] = {};
-  for (size_t j = 0; i + j < count; ++j) last_a[j] = a[i + j];
-  for (size_t j = 0; i + j < count; ++j) last_b[j] = b[i + j];
-  put_near<F>(last_a, k, static_cast<const float*>(last_a), static_cast<const float*>(last_b));
-  for (size_t j = 0; i + j < count; ++j) y[i + j] = last_a[j];
+  near_map<F>(static_cast<float*>(out), in, count, static_cast<const float*>(constants), std::make_index_sequence<2>());
 }
 
 }  // namespace HWY_NAMESPACE

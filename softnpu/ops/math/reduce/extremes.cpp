@@ -95,22 +95,7 @@ HWY_INLINE auto best_of(const T* HWY_RESTRICT v, size_t count) {
     const size_t lanes = hn::Lanes(d);
     auto a = hn::Set(d, best);
     auto b = a;
-    auto c = a;
-    auto e = a;
     auto is_number = hn::Eq(a, a);
-    for (; i + 4 * lanes <= count; i += 4 * lanes) {
-      const auto x = Term::vector(hn::LoadU(d, v + i));
-      const auto y = Term::vector(hn::LoadU(d, v + i + lanes));
-      const auto z = Term::vector(hn::LoadU(d, v + i + 2 * lanes));
-      const auto w = Term::vector(hn::LoadU(d, v + i + 3 * lanes));
-      is_number = hn::And(is_number, hn::And(hn::And(hn::Eq(x, x), hn::Eq(y, y)), hn::And(hn::Eq(z, z), hn::Eq(w, w))));
-      a = F::vector(a, x);
-      b = F::vector(b, y);
-      c = F::vector(c, z);
-      e = F::vector(e, w);
-    }
-    a = F::vector(a, c);
-    b = F::vector(b, e);
     for (; i + 2 * lanes <= count; i += 2 * lanes) {
       const auto x = Term::vector(hn::LoadU(d, v + i));
       const auto y = Term::vector(hn::LoadU(d, v + i + lanes));

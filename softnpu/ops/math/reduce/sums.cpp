@@ -275,30 +275,31 @@ struct ComplexSum {
   }
 };
 
-// The product of contiguous values, in float64.
-HWY_INLINE double product_of(const float* HWY_RESTRICT v, size_t count) {
-  const hn::ScalableTag<double> d;
-  const auto load = [v, d](size_t i)
-                        HWY_ATTR { return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, decltype(d)>(), v + i)); };
-  const size_t lanes = hn::Lanes(d);
-  auto a = hn::Set(d, 1.0);
-  auto b = a;
-  auto c = a;
-  auto e = a;
-  size_t i = 0;
-  for (; i + 4 * lanes <= count; i += 4 * lanes) {
-    a = hn::Mul(a, load(i));
-    b = hn::Mul(b, load(i + lanes));
-    c = hn::Mul(c, load(i + 2 * lanes));
-    e = hn::Mul(e, load(i + 3 * lanes));
+// Folds values of T in an accumulator of A by F::of.
+template <typename F, typename T, typename A>
+struct Fold {
+  using Value = T;
+  using State = A;
+  using First = T;
+  using Second = T;
+  static void start(State& s) { s = F::template first<A>(); }
+  static HWY_INLINE void add(State& s, T v, const double*) { s = F::of(s, static_cast<A>(v)); }
+  static HWY_INLINE void row(State& s, const T* HWY_RESTRICT v, size_t count, int64_t, const double*) {
+    constexpr size_t kLanes = 256 / sizeof(A);  // several vectors, since one waits for its last result
+    A lane[kLanes];
+    for (A& a : lane) a = F::template first<A>();
+    size_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) {
+      for (size_t j = 0; j < kLanes; ++j) lane[j] = F::of(lane[j], static_cast<A>(v[i + j]));
+    }
+    for (; i < count; ++i) lane[0] = F::of(lane[0], static_cast<A>(v[i]));
+    for (const A& a : lane) s = F::of(s, a);
   }
-  HWY_ALIGN double lane[hn::MaxLanes(d)];
-  hn::Store(hn::Mul(hn::Mul(a, b), hn::Mul(c, e)), d, lane);
-  double product = 1;
-  for (size_t j = 0; j < lanes; ++j) product *= lane[j];
-  for (; i < count; ++i) product *= static_cast<double>(v[i]);
-  return product;
-}
+  static void merge(State& s, const State& o) { s = F::of(s, o); }
+  static void finish(const State& s, const double*, T* first, T*) {
+    if (first != nullptr) *first = static_cast<T>(s);
+  }
+};
 
 struct Plus {
   template <typename A>
@@ -338,36 +339,6 @@ struct And {
   template <typename A>
   static HWY_INLINE A of(A a, A b) {
     return a & b;
-  }
-};
-
-// Folds values of T in an accumulator of A by F::of.
-template <typename F, typename T, typename A>
-struct Fold {
-  using Value = T;
-  using State = A;
-  using First = T;
-  using Second = T;
-  static void start(State& s) { s = F::template first<A>(); }
-  static HWY_INLINE void add(State& s, T v, const double*) { s = F::of(s, static_cast<A>(v)); }
-  static HWY_INLINE void row(State& s, const T* HWY_RESTRICT v, size_t count, int64_t, const double*) {
-    if constexpr (std::is_same_v<F, Times> && std::is_same_v<T, float>) {
-      s *= product_of(v, count);
-      return;
-    }
-    constexpr size_t kLanes = 256 / sizeof(A);  // several vectors, since one waits for its last result
-    A lane[kLanes];
-    for (A& a : lane) a = F::template first<A>();
-    size_t i = 0;
-    for (; i + kLanes <= count; i += kLanes) {
-      for (size_t j = 0; j < kLanes; ++j) lane[j] = F::of(lane[j], static_cast<A>(v[i + j]));
-    }
-    for (; i < count; ++i) lane[0] = F::of(lane[0], static_cast<A>(v[i]));
-    for (const A& a : lane) s = F::of(s, a);
-  }
-  static void merge(State& s, const State& o) { s = F::of(s, o); }
-  static void finish(const State& s, const double*, T* first, T*) {
-    if (first != nullptr) *first = static_cast<T>(s);
   }
 };
 
