@@ -1,5 +1,6 @@
 """Tests that need two devices. Run by test_two_devices.py in a separate process."""
 
+import gc
 import threading
 
 import gated
@@ -289,6 +290,7 @@ def test_fork_rng(devices):
 
 
 def test_memory_statistics_of_each_device():
+    gc.collect()  # of earlier programs
     torch.npu.empty_cache()
     before = [torch.npu.memory_allocated(i) for i in range(2)]
     torch.npu.reset_peak_memory_stats(0)

@@ -2,12 +2,12 @@
 
 import copy
 import ctypes
-import gc
 import io
 import threading
 from collections.abc import Iterator
 from multiprocessing.reduction import ForkingPickler
 
+import memory_use
 import pytest
 import torch
 from torch import Tensor, nn
@@ -56,8 +56,7 @@ ROWS = [
 def test_the_storage_contains_blocks(number, shape, reference, dtype):
     x = (torch.randn(shape) * 100).to(dtype)
     expected = reference(x).contiguous()
-    gc.collect()  # garbage cycles of earlier tests
-    before = torch.npu.memory_allocated()
+    before = memory_use.settled()
     cast = npu_format_cast(x.npu(), number)
     assert get_npu_format(cast) is number
     assert get_storage_size(cast) == expected.numel()

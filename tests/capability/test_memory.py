@@ -1,10 +1,11 @@
+import memory_use
 import pytest
 import torch
 
 
 def test_statistics_follow_tensors():
+    before = memory_use.settled()
     torch.npu.empty_cache()
-    before = torch.npu.memory_allocated()
     torch.npu.reset_peak_memory_stats()
     x = torch.empty(1 << 20, device="npu")
     assert torch.npu.memory_allocated() - before == 4 << 20
@@ -21,8 +22,7 @@ def test_freed_blocks_are_reused():
 
 
 def test_results_of_host_kernels_are_counted():
-    torch.npu.synchronize()
-    before = torch.npu.memory_allocated()
+    before = memory_use.settled()
     x = torch.arange(1 << 20, device="npu", dtype=torch.float32)
     y = torch.flip(x, [0])
     assert torch.npu.memory_allocated() - before >= x.nbytes + y.nbytes
@@ -98,7 +98,7 @@ def test_the_fraction_limits_this_process():
 
 
 def test_raw_allocations():
-    before = torch.npu.memory_allocated()
+    before = memory_use.settled()
     address = torch.npu.caching_allocator_alloc(1000)
     assert torch.npu.memory_allocated() == before + 1024
     torch.npu.caching_allocator_delete(address)

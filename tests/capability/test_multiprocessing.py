@@ -1,7 +1,6 @@
 """npu tensors sent to a spawned process: one memory, two processes."""
 
 import concurrent.futures
-import gc
 import glob
 import os
 import pickle
@@ -9,6 +8,7 @@ import signal
 import threading
 
 import fresh
+import memory_use
 import pytest
 import sharing_child
 import torch
@@ -104,9 +104,7 @@ print(small.sum().item(), large.eq(1).all().item())
 
 
 def test_memory_lives_as_long_as_a_receiver():
-    gc.collect()
-    torch.npu.ipc_collect()
-    before = torch.npu.memory_allocated()
+    before = memory_use.settled()
     x = torch.full((30 << 20,), 3, dtype=torch.uint8, device="npu")
     with child(sharing_child.hold) as (send, answer, _):
         send.put(x)
@@ -126,8 +124,7 @@ def test_memory_lives_as_long_as_a_receiver():
 
 
 def test_a_receiver_that_exits_releases_its_tensor():
-    torch.npu.ipc_collect()
-    before = torch.npu.memory_allocated()
+    before = memory_use.settled()
     x = torch.ones(1000, device="npu")
     with child(sharing_child.die_with_it) as (send, answer, process):
         send.put(x)
@@ -170,8 +167,7 @@ def test_a_module():
 
 @pytest.mark.parametrize("receiver", [sharing_child.hold, sharing_child.hold_with_a_child])
 def test_a_killed_receiver_keeps_no_memory(receiver):
-    torch.npu.ipc_collect()
-    before = torch.npu.memory_allocated()
+    before = memory_use.settled()
     x = torch.ones(1000, device="npu")
     context = mp.get_context("spawn")
     inbox, outbox = context.Queue(), context.Queue()
@@ -195,8 +191,7 @@ def test_a_killed_receiver_keeps_no_memory(receiver):
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
 @pytest.mark.parametrize("collect", [torch.npu.ipc_collect, torch.npu.empty_cache])
 def test_a_process_that_dies_before_it_opens_its_arguments_keeps_no_memory(method, collect):
-    torch.npu.ipc_collect()
-    before = torch.npu.memory_allocated()
+    before = memory_use.settled()
     x = torch.ones(1000, device="npu")
     process = mp.get_context(method).Process(
         target=sharing_child.expect_sum, args=(sharing_child.Ends(), x, 1000)
@@ -211,22 +206,18 @@ def test_a_process_that_dies_before_it_opens_its_arguments_keeps_no_memory(metho
 
 
 def test_a_start_that_fails_keeps_no_memory():
-    torch.npu.ipc_collect()
-    before = torch.npu.memory_allocated()
+    before = memory_use.settled()
     x = torch.ones(1000, device="npu")
     process = mp.get_context("spawn").Process(target=print, args=(x, lambda: None))
     with pytest.raises((AttributeError, pickle.PicklingError)):
         process.start()
     del x, process
-    gc.collect()
-    torch.npu.ipc_collect()
-    assert torch.npu.memory_allocated() == before
+    assert memory_use.settled() == before
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
 def test_arguments_stay_until_their_process_opens_them(method, tmp_path):
-    torch.npu.ipc_collect()
-    before = torch.npu.memory_allocated()
+    before = memory_use.settled()
     path = tmp_path / "pipe"
     os.mkfifo(path)
     x = torch.ones(1000, device="npu")
@@ -247,8 +238,7 @@ def test_arguments_stay_until_their_process_opens_them(method, tmp_path):
 
 
 def test_a_changed_message_opens_nothing():
-    torch.npu.ipc_collect()
-    before = torch.npu.memory_allocated()
+    before = memory_use.settled()
     other = torch.full((1 << 22,), 7.0, device="npu")  # not in the same allocation
     x = torch.ones(1000, device="npu")
     names = ["device", "handle", "nbytes", "offset", "sender", "user", "event", "sync"]

@@ -1,12 +1,12 @@
 """Threads: concurrent work, waits that release the GIL, thread-local state."""
 
 import copy
-import gc
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import fresh
+import memory_use
 import pytest
 import torch
 
@@ -310,7 +310,6 @@ def test_loaders_with_workers_and_pinned_batches():
 
 
 def test_ended_threads_release_their_memory():
-    gc.collect()  # garbage of other tests
-    before = torch.npu.memory_allocated()
+    before = memory_use.settled()
     in_threads(lambda i: torch.ones(1000 * (i + 1), device="npu").sum().item())
     assert torch.npu.memory_allocated() == before
