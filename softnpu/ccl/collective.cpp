@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/copy_bytes.h"
 #include "base/text.h"
 #include "simd/non_temporal.h"
 #include "softnpu/trace.h"
@@ -108,7 +109,7 @@ void Collective::copy(const char* from, uint64_t offset, uint64_t bytes) const {
   char* to = recv_.data() + offset;
   if (to == from || bytes == 0) return;
   if (!exceeds_caches()) {
-    std::memcpy(to, from, bytes);
+    copy_bytes(to, from, bytes);
     return;
   }
   non_temporal_copy()(to, from, bytes, from + kAheadBytes);

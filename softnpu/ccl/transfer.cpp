@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/copy_bytes.h"
 #include "base/text.h"
 
 namespace softnpu::ccl {
@@ -101,7 +102,7 @@ Status Transfers::receive(const Item& item, Channel* shared) const {
         !status.is_ok()) {
       return {status.code(), text(describe(item), ": ", comm().name_rank(item.transfer.other), ": ", status.message())};
     }
-    std::memmove(buffer.data(), from, buffer.bytes());
+    copy_bytes(buffer.data(), from, buffer.bytes());
   }
   shared->taken.store(item.number, std::memory_order_seq_cst);
   return Status::ok();

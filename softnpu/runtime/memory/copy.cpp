@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/copy_bytes.h"
 #include "base/text.h"
 #include "runtime/memory/address.h"
 #include "runtime/memory/address_lock.h"
@@ -58,7 +59,7 @@ Status check(const Process& process, const CopyRequest& request, Location* dst, 
 
 // Source and destination may overlap.
 void move(char* dst, const char* src, size_t count) {
-  if (count > 0) std::memmove(dst, src, count);
+  if (count > 0) copy_bytes(dst, src, count);
 }
 
 // Raises the write epochs of `bytes` bytes at `dst`, if it is device memory, before they are written.
@@ -131,7 +132,7 @@ Status check_pitched(const Process& process, const PitchedCopyRequest& request, 
 void move_rows(char* dst, const char* src, const PitchedCopyRequest& request) {
   if (request.width == 0) return;
   for (size_t row = 0; row < request.height; ++row) {
-    std::memmove(dst + row * request.dst_pitch, src + row * request.src_pitch, request.width);
+    copy_bytes(dst + row * request.dst_pitch, src + row * request.src_pitch, request.width);
   }
 }
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "base/copy_bytes.h"
 #include "base/text.h"
 #include "ops/core/convert/number.h"
-#include "ops/core/copy/bytes.h"
 #include "ops/core/copy/transpose.h"
 #include "ops/core/describe.h"
 #include "ops/core/element.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/copy_bytes.h"
 #include "ops/core/element.h"
 
 namespace softnpu {
@@ -51,7 +52,7 @@ void copy_rows(const RowsToRead rows, size_t bytes) {
       const char* next = rows.indexed + rows.offsets[k + kAheadRows];
       for (ptrdiff_t i = 0; i < ahead; i += kLine) __builtin_prefetch(next + i);
     }
-    std::memcpy(rows.other + k * rows.row, rows.indexed + rows.offsets[k], bytes);
+    copy_bytes(rows.other + k * rows.row, rows.indexed + rows.offsets[k], bytes);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/copy_bytes.h"
 #include "ops/core/convert/rows.h"
 #include "ops/core/convert/typed.h"
 #include "ops/core/dtype.h"
@@ -18,7 +19,7 @@ void write(char* indexed, ptrdiff_t indexed_stride, char* other, ptrdiff_t other
   if (count == 1) {
     std::memcpy(indexed, other, sizeof(T));
   } else if (indexed_stride == kSize && other_stride == kSize) {
-    std::memmove(indexed, other, static_cast<size_t>(count) * sizeof(T));
+    copy_bytes(indexed, other, static_cast<size_t>(count) * sizeof(T));
   } else {
     for (int64_t i = 0; i < count; ++i) std::memcpy(indexed + i * indexed_stride, other + i * other_stride, sizeof(T));
   }

@@ -1,10 +1,10 @@
 // cat, stack, split: copies between whole tensors and parts of another one.
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 #include <vector>
 
+#include "base/copy_bytes.h"
 #include "base/text.h"
 #include "ops/core/contiguous.h"
 #include "ops/core/copy/strided_copy.h"
@@ -94,7 +94,7 @@ class Moves {
       parallel_for(static_cast<int64_t>(runs.size()), kGrainRuns, threads, [&](int64_t from, int64_t to) {
         for (int64_t i = from; i < to; ++i) {
           const Run& run = runs[static_cast<size_t>(i)];
-          std::memcpy(run.to, run.from, run.bytes);
+          copy_bytes(run.to, run.from, run.bytes);
         }
       });
       for (const Plan& conversion : conversions) SOFTNPU_RETURN_IF_ERROR(conversion.run(nullptr));

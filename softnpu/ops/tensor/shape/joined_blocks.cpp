@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/copy_bytes.h"
 #include "ops/core/contiguous.h"
-#include "ops/core/copy/bytes.h"
 #include "ops/core/iterate/view.h"
 #include "ops/core/operand_run.h"
 #include "ops/core/tensor_memory.h"

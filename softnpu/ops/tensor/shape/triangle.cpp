@@ -4,6 +4,7 @@
 #include <complex>
 #include <cstring>
 
+#include "base/copy_bytes.h"
 #include "base/text.h"
 #include "ops/core/convert/element_rows.h"
 #include "ops/core/copy/strided_copy.h"
@@ -31,7 +32,7 @@ struct Triangle {
   void move(char* out, const char* in, int64_t first, int64_t last) const {
     if (out == in && to_stride == from_stride) return;
     if (to_stride == sizeof(T) && from_stride == sizeof(T)) {
-      std::memmove(out + first * to_stride, in + first * from_stride, static_cast<size_t>(last - first) * sizeof(T));
+      copy_bytes(out + first * to_stride, in + first * from_stride, static_cast<size_t>(last - first) * sizeof(T));
       return;
     }
     for (int64_t c = first; c < last; ++c) std::memcpy(out + c * to_stride, in + c * from_stride, sizeof(T));
