@@ -17,6 +17,14 @@ Tiles::Tiles(Space space, std::span<const Use> uses) : space_(std::move(space)) 
     operand.is_direct = !space_.operand(k).is_constant && operand.reader.is_direct();
     operand.in_place = operand.is_direct && space_.is_contiguous(k);
   }
+  const size_t inner = space_.dims() - 1;
+  bool runs = space_.size(inner) >= kMinRun;
+  bool gaps = false;
+  for (size_t k = 0; k < space_.operands(); ++k) {
+    runs = runs && accesses_[k].is_direct && space_.stride(k, inner) == accesses_[k].compute_bytes;
+    gaps = gaps || !accesses_[k].in_place;
+  }
+  has_runs_in_place_ = runs && gaps;
 }
 
 void* Tiles::load(size_t k, int64_t at, int64_t count, char* buffer) const {

@@ -34,6 +34,7 @@ class Tiles {
   // contiguous in its compute type; those of a kRead operand must not be written.
   template <typename Body>
   void run(int64_t first, int64_t last, const Body& body) const {
+    if (has_runs_in_place_) return run_in_place(first, last, body);
     alignas(64) char buffers[Space::kMaxOperands][kTile * kMaxBytes];
     void* values[Space::kMaxOperands];
     for (int64_t at = first; at < last; at += kTile) {
@@ -57,12 +58,31 @@ class Tiles {
     bool in_place = false;   // and all elements are contiguous
   };
 
+  // Runs of at least so many values in place are tiles of their own.
+  static constexpr int64_t kMinRun = 32;
+
+  template <typename Body>
+  void run_in_place(int64_t first, int64_t last, const Body& body) const {
+    int64_t at = first;
+    space_.for_all_runs(first, last - first, [&](const Space::Addresses& addresses, int64_t count) {
+      for (int64_t done = 0; done < count; done += kTile) {
+        void* values[Space::kMaxOperands];
+        for (size_t k = 0; k < space_.operands(); ++k) values[k] = addresses[k] + done * accesses_[k].compute_bytes;
+        const int64_t here = std::min(kTile, count - done);
+        body(at + done, static_cast<void* const*>(values), static_cast<size_t>(here));
+      }
+      at += count;
+    });
+  }
+
   // The values in place, if they are contiguous and in the compute type; else copied to `buffer`.
   void* load(size_t k, int64_t at, int64_t count, char* buffer) const;
   void put_back(size_t k, int64_t at, int64_t count, const char* buffer) const;
 
   Space space_;
   std::array<OperandAccess, Space::kMaxOperands> accesses_{};
+  // All operands have runs along the innermost dimension, in place, and one of them has gaps between its runs.
+  bool has_runs_in_place_ = false;
 };
 
 }  // namespace softnpu
