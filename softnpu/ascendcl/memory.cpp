@@ -1,5 +1,7 @@
 #include "acl/rt/memory.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -55,8 +57,6 @@ Status release(void* devPtr) {
   softnpu::trace::report_heap(*device);
   return Status::ok();
 }
-
-constexpr uint32_t kHostPage = 4096;
 
 // Registered memory is pinned in any case; devices read it at its host address.
 Status register_host(void* address, size_t size) {
@@ -161,7 +161,7 @@ aclError aclrtPointerGetAttributes(const void* ptr, aclrtPtrAttributes* attribut
     SOFTNPU_RETURN_IF_ERROR(require(ptr, "ptr"));
     SOFTNPU_RETURN_IF_ERROR(require(attributes, "attributes"));
     *attributes = {};
-    attributes->pageSize = kHostPage;
+    attributes->pageSize = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
     if (Device* device = Process::get().device_of(ptr)) {
       attributes->location = {static_cast<uint32_t>(device->id()), ACL_MEM_LOCATION_TYPE_DEVICE};
       attributes->pageSize = softnpu::Region::kHugePage;

@@ -22,6 +22,9 @@ class Arena {
   void assign(Block* block) const;
 
  private:
+  size_t pages(size_t bytes) const;  // rounded up to whole pages
+
+  size_t page_;
   uint8_t* base_ = nullptr;
   size_t mapped_ = 0;
 };
