@@ -47,7 +47,11 @@ def _conditions(operator: AclnnOperator, route: AclnnRoute) -> str:
         parts.append("takes_outputs(check, results)")
     elif operator.writes_self_alone:  # ATen writes some of these into expanded tensors
         parts.append("at::has_internal_overlap(self) == at::MemOverlap::No")
-    parts += [f"check.takes({name}, {set_of_dtypes(types)})" for name, types in tensors]
+    written = {"self"} if operator.writes_self_alone else set()
+    parts += [
+        f"check.{'writes' if name in written else 'takes'}({name}, {set_of_dtypes(types)})"
+        for name, types in tensors
+    ]
     if operator.writes_self_alone:  # ATen raises where they share elements
         parts += [f"has_own_storage(self, {name})" for name, _ in tensors if name != "self"]
     same = [name for name in operator.same_dtype if name != route.number]

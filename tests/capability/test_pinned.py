@@ -2,6 +2,8 @@
 
 import gc
 
+import gated
+import pytest
 import torch
 
 
@@ -28,6 +30,40 @@ def test_copies_keep_their_order_and_their_memory():
         torch.empty(1 << 18, pin_memory=True).fill_(-1)
         stream.synchronize()
         assert torch.equal(back, x * 2)
+
+
+SOURCES = {
+    "another type": lambda x: x,
+    "transposed": lambda x: x.t(),
+    "a slice": lambda x: x[1:],
+    "broadcast": lambda x: x[0],
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.int32, torch.float32], ids=str)
+def test_copies_to_the_device_convert_in_their_turn(source, dtype):
+    host = SOURCES[source]((torch.randn(4, 4) * 50).pin_memory())
+    assert host.is_pinned()
+    target = torch.zeros(3 if source == "a slice" else 4, 4, dtype=dtype, device="npu")
+    with gated.Gate(torch.npu.current_stream()) as gate:
+        target.copy_(host, non_blocking=True)  # a copy that waited would wait for ever
+        gate.open()
+    assert torch.equal(target.cpu(), host.expand(target.shape).to(dtype))
+
+
+@pytest.mark.parametrize("layout", [lambda x: x, lambda x: x.t(), lambda x: x[::2]])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.int32, torch.float32], ids=str)
+def test_copies_to_pinned_memory_convert_in_their_turn(layout, dtype):
+    source = torch.randn(4, 4) * 50
+    on_npu = layout(source.npu())
+    target = torch.zeros(on_npu.shape, dtype=dtype, pin_memory=True)
+    with gated.Gate(torch.npu.current_stream()) as gate:
+        target.copy_(on_npu, non_blocking=True)
+        assert not target.any()
+        gate.open()
+        torch.npu.synchronize()
+    assert torch.equal(target, layout(source).to(dtype))
 
 
 def test_freed_memory_is_reused_and_released():

@@ -1,4 +1,4 @@
-"""What a call does to the version counters of the arguments that it writes."""
+"""What a call does to the version counters of the arguments that it writes, and to lazy clones of them."""
 
 from dataclasses import dataclass
 
@@ -16,6 +16,8 @@ class Observed:
     """By how much each written argument's counters were raised; of a list, one number for each tensor."""
 
     raised: dict[str, tuple[int, ...]]
+    # Written arguments whose lazy clones the call changed.
+    changed_clones: tuple[str, ...] = ()
 
 
 # Numbers that operators read on the host.
@@ -63,6 +65,25 @@ def with_sized_outputs(function: Overload, given: Given) -> Given:
     return {name: arguments[name] if name in outs else value for name, value in given.items()}
 
 
+def _bytes(tensor: torch.Tensor) -> bytes:
+    return tensor.cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes()
+
+
+class _LazyClones:
+    """Clones that share the bytes of tensors until either is written."""
+
+    def __init__(self, tensors: dict[str, list[torch.Tensor]]) -> None:
+        self._clones = [
+            (name, torch._lazy_clone(t), _bytes(t))
+            for name, listed in tensors.items()
+            for t in listed
+            if isinstance(t, torch.Tensor) and t.layout == torch.strided and t.numel() > 0
+        ]
+
+    def changed(self) -> tuple[str, ...]:
+        return tuple(name for name, clone, before in self._clones if _bytes(clone) != before)
+
+
 def observe(function: Overload, given: Given, device: str) -> Observed:
     """Calls the operator with copies of the arguments.
 
@@ -72,13 +93,14 @@ def observe(function: Overload, given: Given, device: str) -> Observed:
     arguments = moved(given, device)
     tensors = _written(function, arguments)
     before = {name: [t._version for t in listed] for name, listed in tensors.items()}
+    clones = _LazyClones(tensors)
     with torch.no_grad():
         function(**arguments)
     raised = {
         name: tuple(t._version - b for t, b in zip(listed, before[name], strict=True))
         for name, listed in tensors.items()
     }
-    return Observed(raised)
+    return Observed(raised, clones.changed())
 
 
 def updates_inference_tensors(function: Overload, given: Given, device: str) -> bool:

@@ -42,7 +42,7 @@ at::Tensor& update_scale(at::Tensor& self, at::Tensor& growth_tracker, const at:
   static const AclnnOp<decltype(aclnnAmpUpdateScaleGetWorkspaceSize)> op("aclnnAmpUpdateScale");
   aclnn_check::Check check;
   const bool is_taken =
-      op.available() && check.takes(self, kFloat) && check.takes(growth_tracker, aclnn_check::dtypes({at::kInt})) &&
+      op.available() && check.writes(self, kFloat) && check.writes(growth_tracker, aclnn_check::dtypes({at::kInt})) &&
       check.takes(found_inf, kFloat) && self.numel() == 1 && growth_tracker.numel() == 1 && found_inf.numel() == 1;
   if (is_taken) bind_device(check.device());
   if (is_taken &&

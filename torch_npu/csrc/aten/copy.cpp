@@ -6,6 +6,7 @@
 #include <ATen/ops/copy.h>
 #include <ATen/ops/copy_ops.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/empty_strided.h>
 #include <aclnnop/aclnn_inplace_copy.h>
 #include <c10/core/Event.h>
 #include <torch/library.h>
@@ -90,6 +91,7 @@ bool is_large(const at::Tensor& dst, const at::Tensor& src) {
 void copy_within(const at::Tensor& dst, const at::Tensor& src) {
   c10::DeviceIndex device = dst.device().index();
   bind_device(device);
+  materialize(dst);
   at::assert_no_partial_overlap(dst, src);
   if (same_layout(dst, src)) {
     if (is_large(dst, src) && copy_by_aclnn(dst, src)) return;
@@ -102,10 +104,26 @@ void copy_within(const at::Tensor& dst, const at::Tensor& src) {
   to.copy_(aicpu::dense_cpu_view(src, device));
 }
 
+// Whether the device reads or writes the host tensor's bytes in their order while the host goes on.
+bool is_queueable(const at::Tensor& host) {
+  return host.is_non_overlapping_and_dense() && !host.is_conj() && !host.is_neg() && host.is_pinned();
+}
+
+// An uninitialised tensor of the device with the sizes, strides and type of `host`.
+at::Tensor staged_like(const at::Tensor& host, at::Device device) {
+  return at::empty_strided(host.sizes(), host.strides(), host.options().device(device).pinned_memory(false));
+}
+
 // Copies the source's elements to the device, in the layout of `dst` if possible.
 void copy_to_device(const at::Tensor& dst, const at::Tensor& src, bool non_blocking) {
   if (same_layout(dst, src)) {
     copy_bytes(dst, src, ACL_MEMCPY_HOST_TO_DEVICE, non_blocking);
+    return;
+  }
+  if (non_blocking && is_queueable(src)) {
+    const at::Tensor staged = staged_like(src, dst.device());
+    copy_bytes(staged, src, ACL_MEMCPY_HOST_TO_DEVICE, true);
+    copy_within(dst, staged);
     return;
   }
   at::Tensor host = src.expand(dst.sizes()).resolve_conj().resolve_neg().contiguous();
@@ -117,6 +135,12 @@ void copy_to_device(const at::Tensor& dst, const at::Tensor& src, bool non_block
 void copy_to_host(const at::Tensor& dst, const at::Tensor& src, bool non_blocking) {
   if (same_layout(dst, src)) {
     copy_bytes(dst, src, ACL_MEMCPY_DEVICE_TO_HOST, non_blocking);
+    return;
+  }
+  if (non_blocking && is_queueable(dst)) {
+    const at::Tensor staged = staged_like(dst, src.device());
+    copy_within(staged, src);
+    copy_bytes(dst, staged, ACL_MEMCPY_DEVICE_TO_HOST, true);
     return;
   }
   at::Tensor dense = make_tensor(src.sizes(), src.scalar_type(), src.device().index());

@@ -53,7 +53,7 @@ template <typename Op, typename... Arguments>
 bool draws(const Op& op, Tensor& self, aclnn_check::Dtypes types, const GivenGenerator& generator,
            const Arguments&... arguments) {
   aclnn_check::Check check;
-  if (!op.available() || !check.takes(self, types) || at::has_internal_overlap(self) != at::MemOverlap::No)
+  if (!op.available() || !check.writes(self, types) || at::has_internal_overlap(self) != at::MemOverlap::No)
     return false;
   bind_device(check.device());
   return op.draw(generator, check.device(), [&](const auto& variant, const auto&... counter) {

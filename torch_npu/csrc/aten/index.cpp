@@ -154,8 +154,9 @@ bool runs_index_put(const at::Tensor& self, const Indices& indices, const at::Te
                     bool unsafe) {
   static const AclnnOp<decltype(aclnnIndexPutImplGetWorkspaceSize)> op("aclnnIndexPutImpl", AclObject::kTensorList);
   aclnn_check::Check check;
-  if (!op.available() || !check.takes(self, aclnn_check::kAllDtypes) || !check.takes(values, aclnn_check::kAllDtypes) ||
-      values.scalar_type() != self.scalar_type() || at::has_internal_overlap(self) != at::MemOverlap::No ||
+  if (!op.available() || !check.writes(self, aclnn_check::kAllDtypes) ||
+      !check.takes(values, aclnn_check::kAllDtypes) || values.scalar_type() != self.scalar_type() ||
+      at::has_internal_overlap(self) != at::MemOverlap::No ||
       at::get_overlap_status(self, values) != at::MemOverlapStatus::No)
     return false;
   bind_device(check.device());

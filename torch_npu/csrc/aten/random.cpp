@@ -16,6 +16,7 @@
 #include "aten/aicpu/fallback.h"
 #include "core/aclnn.h"
 #include "core/device.h"
+#include "core/format.h"
 #include "core/random_op.h"
 
 namespace torch_npu {
@@ -37,6 +38,7 @@ Tensor& bernoulli_(Tensor& self, double p, std::optional<at::Generator> generato
   if (!op.available() || !is_mask(self.scalar_type()) || !is_dense(self))
     return aicpu::Fallback<at::_ops::bernoulli__float>::call(self, p, generator);
   at::assert_no_internal_overlap(self);
+  materialize(self);
   const c10::DeviceIndex device = self.device().index();
   bind_device(device);
   op.draw(generator, device,

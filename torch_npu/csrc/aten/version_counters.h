@@ -11,7 +11,15 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/format.h"
+
 namespace torch_npu {
+
+inline void materialize_all(at::TensorList written) {
+  for (const at::Tensor& tensor : written) {
+    if (tensor.defined()) materialize(tensor);
+  }
+}
 
 // Throws PyTorch's error for an inference tensor outside inference mode.
 inline void raise_versions(at::TensorList written) {
@@ -20,8 +28,9 @@ inline void raise_versions(at::TensorList written) {
   }
 }
 
-// RaisesVersions<&kernel, 0, 2>::call runs the kernel, which writes its arguments 0 and 2, lists, and raises their
-// counters by one, whatever operators the kernel calls.
+// RaisesVersions<&kernel, 0, 2>::call runs the kernel, which writes its arguments 0 and 2, lists: bytes that their
+// tensors share with lazy clones are copied before, their counters are raised by one, whatever operators the kernel
+// calls.
 template <auto kKernel, std::size_t... kWritten>
 struct RaisesVersions;
 
@@ -30,11 +39,12 @@ struct RaisesVersions<kKernel, kWritten...> {
   static_assert(std::is_void_v<R>, "ADInplaceOrView raises the counters of what an operator returns");
 
   static void call(Args... args) {
+    const auto given = std::tie(args...);  // lists are references to the caller's
+    (materialize_all(std::get<kWritten>(given)), ...);
     {
       at::AutoDispatchBelowADInplaceOrView guard;
       kKernel(std::forward<Args>(args)...);
     }
-    const auto given = std::tie(args...);  // lists are references to the caller's
     (raise_versions(std::get<kWritten>(given)), ...);
   }
 };

@@ -82,6 +82,13 @@ inline void* mutable_bytes_of(c10::StorageImpl& storage, BytesLayout layout) {
   return storage.mutable_data();
 }
 
+// Before a kernel writes the tensor: bytes that it shares with a lazy clone are copied. No other call does it, since
+// kernels take addresses of what they read and of what they write alike.
+inline void materialize(const at::Tensor& tensor) {
+  const c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
+  if (impl->has_storage()) impl->unsafe_storage().unsafeGetStorageImpl()->mutable_data();
+}
+
 // The first element of an npu or CPU tensor, whose storage becomes plain: for reading, and for writing.
 inline const void* plain_data(const at::Tensor& tensor) {
   make_plain(*tensor.storage().unsafeGetStorageImpl());

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "core/aclnn_argument.h"
+#include "core/format.h"
 
 namespace torch_npu::aclnn_check {
 
@@ -43,6 +44,13 @@ class Check {
   // conj or neg bits.
   bool takes(const at::Tensor& tensor, Dtypes allowed) { return fits(tensor, allowed) && tensor.numel() > 0; }
 
+  // The same of a tensor that will be written.
+  bool writes(const at::Tensor& tensor, Dtypes allowed) {
+    if (!takes(tensor, allowed)) return false;
+    materialize(tensor);
+    return true;
+  }
+
   // An optional tensor may be missing, undefined or empty.
   bool takes(const std::optional<at::Tensor>& tensor, Dtypes allowed) {
     return !tensor.has_value() || !tensor->defined() || fits(*tensor, allowed);
@@ -61,8 +69,12 @@ class Check {
   bool takes(at::TensorList tensors, Dtypes allowed) { return takes_all(tensors, allowed); }
   bool takes(const at::ITensorListRef& tensors, Dtypes allowed) { return takes_all(tensors, allowed); }
 
-  // An output given by the caller may be empty; the rule checks its type.
-  bool takes_output(const at::Tensor& tensor) { return fits(tensor, kAllDtypes); }
+  // A tensor that will be written may be empty; the rule checks its type.
+  bool takes_output(const at::Tensor& tensor) {
+    if (!fits(tensor, kAllDtypes)) return false;
+    materialize(tensor);
+    return true;
+  }
 
   // The device of the tensors checked so far.
   c10::DeviceIndex device() const { return device_; }

@@ -18,6 +18,7 @@
 #include "aten/aicpu/random.h"
 #include "aten/aicpu/scope.h"
 #include "core/device.h"
+#include "core/format.h"
 
 namespace torch_npu::aicpu {
 
@@ -111,7 +112,7 @@ template <InputLayout kTakes>
 class Param<at::Tensor&, kTakes> {
  public:
   Param(const AiCpuScope& scope, at::Tensor& npu)
-      : npu_(npu),
+      : npu_(writable(npu)),
         cpu_view_(scope.cpu_view(npu, false)),
         cpu_storage_(cpu_view_.defined() ? cpu_view_.storage().unsafeGetStorageImpl() : nullptr) {}
   at::Tensor& pass() { return cpu_view_; }
@@ -122,6 +123,11 @@ class Param<at::Tensor&, kTakes> {
   }
 
  private:
+  static at::Tensor& writable(at::Tensor& npu) {
+    if (npu.defined()) materialize(npu);
+    return npu;
+  }
+
   at::Tensor& npu_;
   at::Tensor cpu_view_;
   const c10::StorageImpl* cpu_storage_;

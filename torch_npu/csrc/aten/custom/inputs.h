@@ -65,6 +65,7 @@ inline void check_overlap(const at::Tensor& out, at::TensorList inputs) {
 template <typename... Tensors>
 void check_apart(const at::Tensor& out, const Tensors&... inputs) {
   at::assert_no_internal_overlap(out);
+  materialize(out);
   (check_overlap(out, inputs), ...);
 }
 
