@@ -76,12 +76,22 @@ def check_single_installation() -> None:
             )
 
 
+def _check_packages() -> None:
+    """Checks that the imported packages have their ``__init__.py``: without it Python imports the folder, which is empty."""
+    for name, module in list(sys.modules.items()):
+        spec = module.__spec__ if name.startswith("torch_npu.") else None
+        if spec is not None and spec.submodule_search_locations and spec.origin is None:
+            file = Path(next(iter(spec.submodule_search_locations))) / "__init__.py"
+            raise LoadError(f"{file} is missing, torch_npu is not installed completely: {_AGAIN}")
+
+
 def check_complete(package: Path) -> None:
     """Checks that the native libraries of ``package`` are there and whole, as after an installation that ended.
 
     Raises:
         LoadError: one is missing, or shorter than it says it is.
     """
+    _check_packages()
     cann = package / "lib" / "cann"
     for name in _EMBEDDED:
         path = cann / name

@@ -34,6 +34,8 @@ def _finish() -> None:
 
     Failed work that was never waited for is reported here, and the process exits with an error.
     """
+    if not state.is_loaded():
+        return  # the import failed after it was registered
     native = state.native()
     native.wait_for_autograd_threads()
     has_failed = getattr(sys, "last_type", None) is not None

@@ -212,6 +212,58 @@ def test_half_an_installation(python, name, cut):
         hidden.rename(library)
 
 
+@pytest.mark.parametrize("cut", [None, 100, 1], ids=["missing", "cut-off", "one byte"])
+@pytest.mark.parametrize(
+    "name", ["_load.py", "npu/device.py", "custom_ops.py", "_core/environment.tsv"]
+)
+def test_half_of_the_python_files(python, name, cut):
+    package = Path(sh(python, "import torch_npu; print(torch_npu.__path__[0])").strip())
+    file = package / name
+    hidden = file.rename(file.with_name(f"{file.name}.hidden"))
+    reason = f"{file} is {'missing' if cut is None else 'cut off'}, torch_npu is not installed completely: run 'pip"
+    try:
+        if cut is not None:
+            file.write_bytes(hidden.read_bytes()[:cut])
+        out = sh(
+            python, "import torch; print(torch.npu.is_available(), torch.npu.unavailable_reason())"
+        )
+        assert out.startswith(f"False {reason}")
+        assert out.count("\n") == 1
+        out = sh(python, "import torch; torch.ones(1, device='npu')", check=False)
+        assert f"RuntimeError: No NPU is available: {reason}" in out
+        assert reason in sh(python, "import torch_npu", check=False).splitlines()[-1]
+    finally:
+        file.unlink(missing_ok=True)
+        hidden.rename(file)
+
+
+def test_a_package_without_its_init_file(python):
+    package = Path(sh(python, "import torch_npu; print(torch_npu.__path__[0])").strip())
+    file = package / "utils" / "__init__.py"
+    hidden = file.rename(file.with_suffix(".hidden"))
+    try:
+        out = sh(python, "import torch; print(torch.npu.unavailable_reason())")
+        assert out.startswith(f"{file} is missing, torch_npu is not installed completely: run 'pip")
+    finally:
+        hidden.rename(file)
+
+
+def test_the_doctor_of_half_an_installation(python):
+    package = Path(sh(python, "import torch_npu; print(torch_npu.__path__[0])").strip())
+    library = package / "lib/cann/libopapi.so"
+    hidden = library.rename(library.with_suffix(".hidden"))
+    try:
+        for command in ([python, "-m", "torch_npu"], [Path(python).with_name("torch-npu")]):
+            ended = subprocess.run(
+                [*command, "doctor"], capture_output=True, text=True, cwd=package.parent
+            )
+            assert ended.returncode == 1
+            assert re.search(r"^problem .*libopapi\.so is missing in ", ended.stdout, re.MULTILINE)
+            assert "Traceback" not in ended.stdout + ended.stderr
+    finally:
+        hidden.rename(library)
+
+
 def test_two_versions_at_once(python):
     package = Path(sh(python, "import torch_npu; print(torch_npu.__path__[0])").strip())
     second = package.with_name("torch_npu-2.14.1+softnpu.dist-info")

@@ -97,7 +97,7 @@ def steps(wheel: str = "", torch: str = VERSION) -> list[Step]:
             ),
             Step(
                 "the repository's address is accepted",
-                f'{_IN} pip install --dry-run "torch-npu @ git+file:///src"',
+                f'{_IN} pip install --dry-run "torch-npu @ git+file://localhost/src"',
                 rf"Would install .*torch-npu-{re.escape(torch)}\+softnpu",
             ),
         ]
@@ -105,6 +105,7 @@ def steps(wheel: str = "", torch: str = VERSION) -> list[Step]:
     other = "2.10.0"
     version = "torch/version.py"
     library = "torch_npu/lib/cann/libopapi.so"
+    module = "torch_npu/_registration.py"
     second = "torch_npu-0.1+softnpu.dist-info"
     return [
         Step(
@@ -144,6 +145,11 @@ def steps(wheel: str = "", torch: str = VERSION) -> list[Step]:
                 f"mv {library}.was {library}",
             ),
             r"False \S+libopapi\.so is cut off, torch_npu is not installed completely",
+        ),
+        Step(
+            "half of the Python files: not available",
+            _with_site(f"mv {module} {module}.was", f"mv {module}.was {module}"),
+            r"False \S+_registration\.py is missing, torch_npu is not installed completely",
         ),
         Step(
             "two versions at once: not available",
