@@ -96,6 +96,7 @@ def steps(wheel: str = "", torch: str = VERSION) -> list[Step]:
                 fails=True,
             ),
             Step(
+                # With a host: pip 23.0 refuses a named requirement whose address has none.
                 "the repository's address is accepted",
                 f'{_IN} pip install --dry-run "torch-npu @ git+file://localhost/src"',
                 rf"Would install .*torch-npu-{re.escape(torch)}\+softnpu",
@@ -124,6 +125,11 @@ def steps(wheel: str = "", torch: str = VERSION) -> list[Step]:
         Step(f"pip install {Path(wheel).name if wheel else '.'}", build, "Successfully installed"),
         Step("README's example", f"{_IN} python - <<'EOF'\n{example()}EOF", r"npu:0 \d+ bytes"),
         Step("doctor", f"{_IN} python -m torch_npu doctor"),
+        Step(
+            "the program of examples/ci and its tests",
+            f"{_IN} pip install -q pytest && cp -r /src/examples/ci/program . && python -m pytest -q program",
+            "2 passed",
+        ),
         Step(
             "read-only packages: they run",
             f"mount --bind /trial/venv /trial/venv && mount -o remount,bind,ro /trial/venv && {_IN} "

@@ -1,9 +1,10 @@
 // Functions of ATen for every device that end in a DispatchStub: npu serves the stub by the CPU's kernel, on the
-// operands' own bytes or on copies.
+// operands' own bytes or on copies, or by operators on the device.
 
 #include <ATen/TensorIterator.h>
 #include <ATen/native/UnaryOps.h>
 #include <ATen/ops/empty_strided.h>
+#include <ATen/ops/tensor.h>
 
 #include <optional>
 #include <vector>
@@ -69,9 +70,21 @@ void kaiser_window(at::TensorIteratorBase& iter, const int64_t window_length, co
   operands.write_back();
 }
 
+// The position in a contiguous tensor of ``size`` of each column of ``indices`` (dimensions x entries): the check that
+// a sparse tensor is coalesced compares neighbours.
+Tensor flatten_indices(const Tensor& indices, const at::IntArrayRef size) {
+  std::vector<int64_t> strides(size.size(), 1);
+  for (std::size_t dim = size.size(); dim-- > 1;) strides[dim - 1] = strides[dim] * size[dim];
+  return indices.mul(at::tensor(strides, indices.options()).unsqueeze(1)).sum(0);
+}
+
 }  // namespace
 }  // namespace torch_npu
 
+// libtorch_cpu exports the stub; no header of the wheel declares it.
 namespace at::native {
+using flatten_indices_fn = Tensor (*)(const Tensor&, IntArrayRef);
+DECLARE_DISPATCH(flatten_indices_fn, flatten_indices_stub)
+REGISTER_PRIVATEUSE1_DISPATCH(flatten_indices_stub, &torch_npu::flatten_indices)
 REGISTER_PRIVATEUSE1_DISPATCH(kaiser_window_stub, &torch_npu::kaiser_window)
 }  // namespace at::native
