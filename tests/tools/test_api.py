@@ -4,10 +4,12 @@ import sys
 import types
 
 import pytest
+from dev import api
 from dev.api import official, table
 from dev.api.breaking import break_name, identity
 from dev.api.marked import sample
 from dev.api.signatures import difference, parse
+from dev.run import DevError
 
 
 @pytest.fixture
@@ -15,6 +17,7 @@ def wheel(tmp_path):
     """A package with the forms that the rules name."""
     package = tmp_path / "torch_npu"
     files = {
+        "__init__.py": "",
         "npu/__init__.py": "__all__ = ['Stream', 'config', 'sum']\n"
         "from typing import Optional\nfrom .streams import Stream\nfrom ._maths import *\n"
         "config = object()\n",
@@ -51,6 +54,25 @@ def test_official_names_follow_the_rules(wheel):
         "torch_npu.optim.SGD": ("class", ""),
         "torch_npu.optim.sgd.helper": ("function", "()"),
     }
+
+
+def test_another_official_package_can_be_counted(wheel, tmp_path, monkeypatch):
+    monkeypatch.setattr(api, "BUILD", tmp_path)
+    monkeypatch.setenv(table.OTHER_NAMES, "")  # so that it is as before after the test
+    api.take_names_of(wheel.folder.parent)
+    table.names.cache_clear()
+    try:
+        known = {row.name: row.signature for row in table.names()}
+    finally:
+        table.names.cache_clear()
+    assert known["torch.npu.sum"] == "(a, /, b=0.5, *c, d='x', **e)"
+    assert "torch_npu.optim.sgd.helper" in known
+    assert "torch.npu.synchronize" not in known
+
+
+def test_a_folder_without_the_official_package_is_refused(tmp_path):
+    with pytest.raises(DevError, match="has no package torch_npu: unpack an official wheel there"):
+        api.take_names_of(tmp_path)
 
 
 def test_every_reason_applies_to_a_name_and_every_name_has_a_group():

@@ -4,7 +4,10 @@ import argparse
 import json
 import os
 import subprocess
+from pathlib import Path
 
+from dev.api import official
+from dev.api.table import OTHER_NAMES
 from dev.command_line import Parser
 from dev.files import commit_count
 from dev.paths import BUILD, PYTHON, ROOT
@@ -30,6 +33,12 @@ def arguments(parser: Parser) -> None:
         "--seed", type=int, help="which N names; the number of commits if not given"
     )
     parser.add_argument("--name", action="append", default=[], help="breaks this name")
+    parser.add_argument(
+        "--official",
+        type=Path,
+        metavar="FOLDER",
+        help="counts the names of the package torch_npu in the folder (an unpacked wheel), in place of those of 2.13.0",
+    )
     parser.add_argument(
         "--at-least", type=float, default=0, metavar="PERCENT", help="fails if there is less"
     )
@@ -84,11 +93,22 @@ def break_sample(count: int, seed: int | None = None, chosen: list[str] | None =
     _pytest(*options, *(["--api-sample", f"{count}@{number}"] if count else []))
 
 
+def take_names_of(folder: Path) -> None:
+    """Counts the names of the package ``torch_npu`` in ``folder`` from here on, in the programs that this one starts, too."""
+    if not (folder / "torch_npu" / "__init__.py").is_file():
+        raise DevError(f"{folder} has no package torch_npu: unpack an official wheel there")
+    names = BUILD / "api_names.tsv"
+    names.write_text(official.table(folder / "torch_npu", str(folder)))
+    os.environ[OTHER_NAMES] = str(names)
+
+
 def api(options: argparse.Namespace) -> None:
     """Runs what the options say.
 
-    Raises DevError if a broken name is not noticed, or if there is less than ``--at-least``.
+    Raises DevError if a broken name is not noticed, if there is less than ``--at-least``, or no package in ``--official``.
     """
+    if options.official:
+        take_names_of(options.official)
     from dev.api import schemas
     from dev.api.coverage import percent, report
 

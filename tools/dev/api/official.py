@@ -188,13 +188,13 @@ def rows(wheel: Wheel) -> Iterator[Row]:
                     yield Row(dotted, "data")
 
 
-def main(folder: Path) -> None:
-    """Writes ``names.tsv`` from the package in ``folder``."""
+def table(folder: Path, version: str = "2.13.0") -> str:
+    """The text of ``names.tsv`` for the package in ``folder``."""
     unique = {row.name: row for row in rows(Wheel(folder))}
     lines = [f"{row.name}\t{row.kind}\t{row.signature}".rstrip("\t") for row in unique.values()]
-    header = "# name\tkind\tsignature: the official torch_npu 2.13.0, by official.py"
-    NAMES.write_text("\n".join((header, *lines)) + "\n")
+    header = f"# name\tkind\tsignature: the official torch_npu {version}, by official.py"
+    return "\n".join((header, *lines)) + "\n"
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    NAMES.write_text(table(Path(sys.argv[1])))

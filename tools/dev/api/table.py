@@ -1,11 +1,14 @@
 """The tables of official names and of the reasons why some are missing."""
 
+import os
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
+# The variable that names another file than names.tsv, of another version of the official package.
+OTHER_NAMES = "DEV_API_NAMES"
 # Not counted until their own turn; and counted as missing, since only hardware serves them.
 LATER, HARDWARE = "turn", "hardware"
 # mstx.mstx: the module mstx has the class mstx, whose name torch.npu.mstx is.
@@ -59,14 +62,14 @@ class Reason:
 
 
 def _lines(file: str) -> list[list[str]]:
-    lines = (FOLDER / file).read_text().splitlines()
+    lines = (FOLDER / file).read_text().splitlines()  # an absolute path stays as it is
     return [line.split("\t") for line in lines if line and not line.startswith("#")]
 
 
 @cache
 def names() -> tuple[Name, ...]:
     """All official names, sorted."""
-    lines = [*_lines("names.tsv"), *_lines("runtime.tsv")]
+    lines = [*_lines(os.environ.get(OTHER_NAMES) or "names.tsv"), *_lines("runtime.tsv")]
     rows = {row[0]: Name(row[0], row[1], row[2] if len(row) > 2 else "") for row in lines}
     return tuple(rows[name] for name in sorted(rows))
 
