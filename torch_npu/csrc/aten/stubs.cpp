@@ -6,6 +6,7 @@
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/tensor.h>
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -75,7 +76,8 @@ void kaiser_window(at::TensorIteratorBase& iter, const int64_t window_length, co
 Tensor flatten_indices(const Tensor& indices, const at::IntArrayRef size) {
   std::vector<int64_t> strides(size.size(), 1);
   for (std::size_t dim = size.size(); dim-- > 1;) strides[dim - 1] = strides[dim] * size[dim];
-  return indices.mul(at::tensor(strides, indices.options()).unsqueeze(1)).sum(0);
+  static constexpr std::array<int64_t, 1> kOfDims = {0};
+  return indices.mul(at::tensor(strides, indices.options()).unsqueeze(1)).sum(at::IntArrayRef(kOfDims));
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 
 #include <optional>
 
+#include "compat/reduce_op.h"
+
 namespace torch_npu {
 namespace {
 
@@ -89,7 +91,7 @@ Reduction::Reduction(const ReduceOp& op, ScalarType dtype, const char* operation
 
 at::Tensor Reduction::scaled(const at::Tensor& input) const {
   if (asked_.op_ != ReduceOp::PREMUL_SUM) return input;
-  const auto* supplement = dynamic_cast<const c10d::PreMulSumSupplement*>(asked_.supplement_.get());
+  const auto* supplement = dynamic_cast<const compat::PreMulSumSupplement*>(asked_.supplement_.get());
   TORCH_CHECK_VALUE(supplement != nullptr, "ReduceOp.PREMUL_SUM has no factor: make it by _make_nccl_premul_sum");
   if (supplement->tensor_factor.defined()) return at::mul(input, supplement->tensor_factor).to(input.scalar_type());
   return at::mul(input, supplement->double_factor);
