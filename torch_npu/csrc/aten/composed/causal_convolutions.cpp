@@ -144,7 +144,7 @@ std::tuple<Tensor, Tensor> npu_masked_causal_conv1d_backward(const Tensor& grad_
   for (int64_t k = 0; k < taps; ++k) {
     const int64_t shift = taps - 1 - k;
     of_input = of_input + moved(grad, -shift) * w.select(0, k);
-    of_weight.push_back((moved(x, shift) * grad).sum({0, 1}));
+    of_weight.push_back((moved(x, shift) * grad).sum(at::IntArrayRef({0, 1})));
   }
   return {of_input.to(self.scalar_type()), at::stack(of_weight).to(weight.scalar_type())};
 }
