@@ -4,6 +4,8 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <mutex>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,6 +26,7 @@ using softnpu::Process;
 using softnpu::require;
 using softnpu::Status;
 using softnpu::Stream;
+using softnpu::TaskGroup;
 using softnpu::text;
 
 namespace {
@@ -35,11 +38,27 @@ struct Model {
   std::shared_ptr<CapturedGraph> graph;
   uint64_t resets = 0;                // of the device, at the capture
   std::atomic<bool> is_ready{false};  // the capture has ended
+  std::mutex mutex;                   // guards `groups`
+  std::vector<std::shared_ptr<softnpu::TaskGroup>> groups;
 };
 
 softnpu::Handles<Model>& models() {
   static softnpu::NoDestroy<softnpu::Handles<Model>> instance("captured model");
   return instance.get();
+}
+
+softnpu::Handles<softnpu::TaskGroup>& task_groups() {
+  static softnpu::NoDestroy<softnpu::Handles<softnpu::TaskGroup>> instance("task group");
+  return instance.get();
+}
+
+// Also the handles of its task groups.
+Status remove_model(void* handle) {
+  std::shared_ptr<Model> model;
+  SOFTNPU_RETURN_IF_ERROR(models().find(handle, &model));
+  std::lock_guard lock(model->mutex);
+  for (const auto& group : model->groups) (void)task_groups().remove(group.get());
+  return models().remove(handle);
 }
 
 Status check_mode(aclmdlRICaptureMode mode) {
@@ -69,7 +88,7 @@ Status find_ready(aclmdlRI handle, std::shared_ptr<Model>* out) {
 // For the model of a capture that is over: it stays if the capture succeeded.
 void forget_unfinished(void* handle) {
   std::shared_ptr<Model> model;
-  if (models().find(handle, &model).is_ok() && !model->is_ready) (void)models().remove(handle);
+  if (models().find(handle, &model).is_ok() && !model->is_ready) (void)remove_model(handle);
 }
 
 Status begin(aclrtStream stream, aclmdlRICaptureMode mode) {
@@ -105,6 +124,10 @@ Status end(aclrtStream stream, aclmdlRI* out) {
   std::shared_ptr<Stream> target;
   std::shared_ptr<Capture> capture;
   SOFTNPU_RETURN_IF_ERROR(find_capture(stream, &target, &capture));
+  if (capture->updates() != nullptr) {
+    return {ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED,
+            text("stream ", target->id(), " updates a task group: call aclmdlRICaptureTaskUpdateEnd")};
+  }
   std::vector<CapturedTask> tasks;
   SOFTNPU_RETURN_IF_ERROR(capture->end(*target, &tasks));
   std::shared_ptr<Model> model;
@@ -120,12 +143,13 @@ Status end(aclrtStream stream, aclmdlRI* out) {
 Status execute_steps(const std::shared_ptr<const CapturedGraph>& graph, Stream& stream) {
   bool is_captured = false;
   const auto make = [graph](std::shared_ptr<softnpu::Steps>* out) { return graph->make_replay(out); };
-  SOFTNPU_RETURN_IF_ERROR(stream.capture_steps(kReplay, make, graph->written(), &is_captured));
+  const auto written = graph->written();
+  SOFTNPU_RETURN_IF_ERROR(stream.capture_steps(kReplay, make, *written, &is_captured));
   if (is_captured) return Status::ok();
   std::shared_ptr<softnpu::Steps> replay;
   const uint64_t epoch = softnpu::WriteEpochs::now();
   SOFTNPU_RETURN_IF_ERROR(make(&replay));
-  softnpu::raise_epochs(graph->written().data(), graph->written().size());
+  softnpu::raise_epochs(written->data(), written->size());
   return stream.submit_steps(kReplay, std::move(replay), epoch);
 }
 
@@ -140,10 +164,108 @@ Status execute(aclmdlRI handle, aclrtStream stream) {
   }
   const CapturedGraph& graph = *model->graph;
   if (graph.has_steps()) return execute_steps(model->graph, *target);
-  const softnpu::TaskTraits traits{nullptr, softnpu::WriteEpochs::now(), graph.written()};
-  softnpu::raise_epochs(graph.written().data(), graph.written().size());
+  const auto written = graph.written();
+  const softnpu::TaskTraits traits{nullptr, softnpu::WriteEpochs::now(), *written};
+  softnpu::raise_epochs(written->data(), written->size());
   return target->submit(
       kReplay, graph.cost(), [graph = model->graph] { return graph->run(); }, traits);
+}
+
+Status begin_group(aclrtStream stream) {
+  std::shared_ptr<Stream> target;
+  std::shared_ptr<Capture> capture;
+  SOFTNPU_RETURN_IF_ERROR(find_capture(stream, &target, &capture));
+  return capture->begin_group(*target);
+}
+
+Status end_group(aclrtStream stream, aclrtTaskGrp* out) {
+  SOFTNPU_RETURN_IF_ERROR(require(out, "handle"));
+  *out = nullptr;
+  std::shared_ptr<Stream> target;
+  std::shared_ptr<Capture> capture;
+  SOFTNPU_RETURN_IF_ERROR(find_capture(stream, &target, &capture));
+  std::shared_ptr<Model> model;
+  SOFTNPU_RETURN_IF_ERROR(models().find(capture->model(), &model));
+  auto group = std::make_shared<TaskGroup>();
+  group->graph = model->graph;
+  SOFTNPU_RETURN_IF_ERROR(capture->end_group(*target, &group->tasks));
+  std::lock_guard lock(model->mutex);
+  model->groups.push_back(group);
+  *out = task_groups().add(std::move(group));
+  return Status::ok();
+}
+
+Status begin_update(aclrtStream stream, aclrtTaskGrp handle) {
+  std::shared_ptr<Stream> target;
+  SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
+  std::shared_ptr<TaskGroup> group;
+  SOFTNPU_RETURN_IF_ERROR(task_groups().find(handle, &group));
+  const std::shared_ptr<CapturedGraph> graph = group->graph.lock();
+  if (graph == nullptr || graph->device() != target->device()) {
+    return {ACL_ERROR_RT_STREAM_CONTEXT,
+            text("the task group ", handle, " is of a model of another device than that of stream ", target->id())};
+  }
+  const auto capture =
+      std::make_shared<Capture>(std::make_shared<CapturedGraph>(0, graph->device()), ACL_MODEL_RI_CAPTURE_MODE_RELAXED);
+  capture->set_updates(std::move(group));
+  return capture->begin(*target);
+}
+
+// The new tasks are those of the group, in the same order.
+Status check_update(const CapturedGraph& graph, const TaskGroup& group, const std::vector<CapturedTask>& updates) {
+  if (updates.size() != group.tasks.size()) {
+    return {ACL_ERROR_INVALID_PARAM,
+            text("the update has ", updates.size(), " tasks, the task group ", group.tasks.size())};
+  }
+  for (size_t i = 0; i < updates.size(); ++i) {
+    const CapturedTask& task = graph.tasks()[group.tasks[i]];
+    if (std::string_view(task.name) != updates[i].name || updates[i].make_steps != nullptr) {
+      return {ACL_ERROR_INVALID_PARAM,
+              text("task ", i, " of the update is ", updates[i].name, ", that of the task group ", task.name)};
+    }
+  }
+  return Status::ok();
+}
+
+// What the work of an update's end needs; one pointer, since works are small.
+struct Update {
+  std::shared_ptr<CapturedGraph> graph;
+  std::shared_ptr<const TaskGroup> group;
+  std::vector<CapturedTask> tasks;
+};
+
+Status end_update(aclrtStream stream) {
+  std::shared_ptr<Stream> target;
+  std::shared_ptr<Capture> capture;
+  SOFTNPU_RETURN_IF_ERROR(find_capture(stream, &target, &capture));
+  auto update = std::make_shared<Update>();
+  update->group = capture->updates();
+  if (update->group == nullptr) {
+    return {ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED,
+            text("stream ", target->id(), " captures a model, not an update of a task group")};
+  }
+  SOFTNPU_RETURN_IF_ERROR(capture->end(*target, &update->tasks));
+  update->graph = update->group->graph.lock();
+  if (update->graph == nullptr) {
+    return {ACL_ERROR_RT_MODEL_CONTEXT, "the model of the task group was destroyed during its update"};
+  }
+  SOFTNPU_RETURN_IF_ERROR(check_update(*update->graph, *update->group, update->tasks));
+  static std::mutex announcing;
+  {
+    std::lock_guard lock(announcing);
+    std::vector<softnpuRange> written = *update->graph->written();
+    for (const CapturedTask& task : update->tasks) {
+      written.insert(written.end(), task.written.begin(), task.written.end());
+    }
+    update->graph->set_written(softnpu::merge_ranges(std::move(written)));
+  }
+  return target->submit(
+      "aclmdlRICaptureTaskUpdateEnd", softnpu::Cost::kSmall,
+      [update] {
+        update->graph->update(update->group->tasks, std::move(update->tasks));
+        return Status::ok();
+      },
+      {});
 }
 
 Status write_trace(aclmdlRI handle, const char* path) {
@@ -183,6 +305,22 @@ aclError aclmdlRICaptureGetInfo(aclrtStream stream, aclmdlRICaptureStatus* statu
   });
 }
 
+aclError aclmdlRICaptureTaskGrpBegin(aclrtStream stream) {
+  return api("aclmdlRICaptureTaskGrpBegin", [&] { return begin_group(stream); });
+}
+
+aclError aclmdlRICaptureTaskGrpEnd(aclrtStream stream, aclrtTaskGrp* handle) {
+  return api("aclmdlRICaptureTaskGrpEnd", [&] { return end_group(stream, handle); });
+}
+
+aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream stream, aclrtTaskGrp handle) {
+  return api("aclmdlRICaptureTaskUpdateBegin", [&] { return begin_update(stream, handle); });
+}
+
+aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream) {
+  return api("aclmdlRICaptureTaskUpdateEnd", [&] { return end_update(stream); });
+}
+
 aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode* mode) {
   return api("aclmdlRICaptureThreadExchangeMode", [&] {
     SOFTNPU_RETURN_IF_ERROR(require(mode, "mode"));
@@ -200,7 +338,7 @@ aclError aclmdlRIDestroy(aclmdlRI modelRI) {
   return api("aclmdlRIDestroy", [&]() -> Status {
     std::shared_ptr<Model> model;
     SOFTNPU_RETURN_IF_ERROR(find_ended(modelRI, &model));
-    return models().remove(modelRI);
+    return remove_model(modelRI);
   });
 }
 

@@ -12,7 +12,7 @@ using softnpu::unsupported;
 
 namespace {
 
-constexpr const char* kCapture = "tasks of a captured model cannot be updated yet: capture it again";
+constexpr const char* kCapture = "a capture makes a new model";
 constexpr const char* kCondition =
     "captured models have no conditions yet: choose on the host, and launch what was chosen";
 constexpr const char* kSteps =
@@ -36,10 +36,6 @@ T* unsupported_object(const char* function, const char* sentence) {
 
 }  // namespace
 
-aclError aclmdlRICaptureTaskGrpBegin(aclrtStream) { return unsupported(__func__, kCapture); }
-aclError aclmdlRICaptureTaskGrpEnd(aclrtStream, aclrtTaskGrp*) { return unsupported(__func__, kCapture); }
-aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream, aclrtTaskGrp) { return unsupported(__func__, kCapture); }
-aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream) { return unsupported(__func__, kCapture); }
 aclError aclmdlRICaptureToModelRIBegin(aclrtStream, aclmdlRI, aclmdlRICaptureMode) {
   return unsupported(__func__, kCapture);
 }

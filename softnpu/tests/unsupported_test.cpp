@@ -13,12 +13,9 @@ using UnsupportedTest = AclTest;
 TEST_F(UnsupportedTest, ArgumentsAreLeftAlone) {
   (void)recent_error();
   int untouched = 0;
-  aclrtTaskGrp group = &untouched;
-  EXPECT_EQ(aclmdlRICaptureTaskGrpEnd(nullptr, &group), ACL_ERROR_FEATURE_UNSUPPORTED);
-  EXPECT_EQ(group, &untouched);
-  EXPECT_EQ(recent_error(),
-            "aclmdlRICaptureTaskGrpEnd: tasks of a captured model cannot be updated yet: capture it again "
-            "[error 200006]");
+  EXPECT_EQ(aclmdlRICaptureToModelRIBegin(nullptr, &untouched, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL),
+            ACL_ERROR_FEATURE_UNSUPPORTED);
+  EXPECT_EQ(recent_error(), "aclmdlRICaptureToModelRIBegin: a capture makes a new model [error 200006]");
   void* handle = &untouched;
   EXPECT_EQ(rtDevBinaryRegister(nullptr, &handle), RT_ERROR_FEATURE_NOT_SUPPROT);
   EXPECT_EQ(handle, &untouched);

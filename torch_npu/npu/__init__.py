@@ -71,7 +71,16 @@ from torch_npu.npu.device import _lazy_call as _lazy_call
 from torch_npu.npu.device import _lazy_init as _lazy_init
 from torch_npu.npu.dump import finalize_dump, init_dump, set_dump
 from torch_npu.npu.errors import AcceleratorError, DeferredNpuCallError, OutOfMemoryError
-from torch_npu.npu.graphs import NPUGraph, graph, graph_pool_handle, make_graphed_callables
+from torch_npu.npu.graphs import (
+    NPUGraph,
+    graph,
+    graph_pool_handle,
+    graph_task_group_begin,
+    graph_task_group_end,
+    graph_task_update_begin,
+    graph_task_update_end,
+    make_graphed_callables,
+)
 from torch_npu.npu.impl import are_compatible_impl_enabled, use_compatible_impl
 from torch_npu.npu.legacy import *  # noqa: F403
 from torch_npu.npu.limits import (
@@ -264,6 +273,10 @@ __all__ = [
     "get_task_queue_enable",
     "graph",
     "graph_pool_handle",
+    "graph_task_group_begin",
+    "graph_task_group_end",
+    "graph_task_update_begin",
+    "graph_task_update_end",
     "host_empty_cache",
     "host_memory_stats",
     "host_memory_stats_as_nested_dict",

@@ -23,6 +23,44 @@ def graph_pool_handle() -> Pool:
     return int(first), int(second)
 
 
+def graph_task_group_begin(stream: torch.Stream) -> None:
+    """Begins a task group: the work of ``stream`` until :func:`graph_task_group_end` can be replaced after the capture.
+
+    Raises:
+        RuntimeError: the stream is not being captured, or has an open task group.
+    """
+    state.native().graph_task_group_begin(stream.device_index, stream.stream_id)
+
+
+def graph_task_group_end(stream: torch.Stream) -> Any:  # noqa: ANN401 (a handle without members)
+    """Ends the task group of ``stream`` and gives its handle, which is valid as long as the graph.
+
+    Raises:
+        RuntimeError: the stream is not being captured, or has no open task group.
+    """
+    return state.native().graph_task_group_end(stream.device_index, stream.stream_id)
+
+
+def graph_task_update_begin(stream: torch.Stream, handle: Any) -> None:  # noqa: ANN401
+    """Lets the work of ``stream`` until :func:`graph_task_update_end` replace that of a task group.
+
+    Call the same operators as in the group, with other arguments, such as lengths that the host knows.
+
+    Raises:
+        RuntimeError: ``stream`` is one of another device than the graph's, or is being captured.
+    """
+    state.native().graph_task_update_begin(stream.device_index, stream.stream_id, handle)
+
+
+def graph_task_update_end(stream: torch.Stream) -> None:
+    """Ends the update. Replays that begin after the work enqueued on ``stream`` so far run the new work.
+
+    Raises:
+        RuntimeError: no update was begun on the stream, or its work is not that of the task group.
+    """
+    state.native().graph_task_update_end(stream.device_index, stream.stream_id)
+
+
 class NPUGraph:
     """A captured graph. Its tensors keep their addresses: write new inputs into them before :meth:`replay`.
 

@@ -2,6 +2,7 @@
 
 #include "bind/runtime.h"
 #include "core/stream.h"
+#include "core/task_group.h"
 
 namespace torch_npu {
 namespace {
@@ -14,6 +15,8 @@ aclmdlRICaptureMode mode_of(const std::string& name) {
   if (name == "relaxed") return ACL_MODEL_RI_CAPTURE_MODE_RELAXED;
   TORCH_CHECK_VALUE(false, "capture_error_mode is \"", name, "\": it is \"global\", \"thread_local\" or \"relaxed\"");
 }
+
+c10::Stream stream_of(int device, std::int64_t id) { return npu_stream(static_cast<c10::DeviceIndex>(device), id); }
 
 }  // namespace
 
@@ -34,8 +37,15 @@ void bind_graph(py::module_& m) {
       .def("pool", &Graph::pool)
       .def("debug_dump", &Graph::debug_dump, py::arg("debug_path"));
   m.def("graph_pool_handle", &graph_pool_handle);
+  py::class_<TaskGroup>(m, "_NPUTaskGroupHandle");
+  m.def("graph_task_group_begin", [](int device, std::int64_t id) { begin_task_group(stream_of(device, id)); });
+  m.def("graph_task_group_end", [](int device, std::int64_t id) { return end_task_group(stream_of(device, id)); });
+  m.def("graph_task_update_begin", [](int device, std::int64_t id, const TaskGroup& group) {
+    begin_task_update(stream_of(device, id), group);
+  });
+  m.def("graph_task_update_end", [](int device, std::int64_t id) { end_task_update(stream_of(device, id)); });
   m.def("is_capturing", [](int device, std::int64_t id) {
-    return any_capture() && capture_of(npu_stream(static_cast<c10::DeviceIndex>(device), id)) != nullptr;
+    return any_capture() && capture_of(stream_of(device, id)) != nullptr;
   });
 }
 

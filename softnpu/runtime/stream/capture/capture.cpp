@@ -104,9 +104,14 @@ Status Capture::add(const Stream& stream, CapturedTask task) {
   std::lock_guard lock(mutex_);
   SOFTNPU_RETURN_IF_ERROR(check_active());
   const auto number = static_cast<uint32_t>(tasks_.size());
-  std::vector<uint32_t>& last = members_[stream.id()].last;
+  Member& member = members_[stream.id()];
   task.stream = stream.id();
-  task.after = std::exchange(last, {number});
+  task.after = std::exchange(member.last, {number});
+  if (member.group.has_value()) {
+    task.is_updatable = true;
+    task.fusible = nullptr;
+    member.group->push_back(number);
+  }
   if (task.fusible != nullptr && task.fusible->output != nullptr) {
     outputs_[static_cast<const char*>(task.fusible->output)] = number;
   }
@@ -136,6 +141,29 @@ Status Capture::wait(Stream& stream, const CapturedPosition& position) {
   Member& member = members_[stream.id()];
   member.stream = stream.weak_from_this();
   merge(position.tasks, &member.last);
+  return Status::ok();
+}
+
+Status Capture::begin_group(const Stream& stream) {
+  std::lock_guard lock(mutex_);
+  SOFTNPU_RETURN_IF_ERROR(check_active());
+  std::optional<std::vector<uint32_t>>& group = members_[stream.id()].group;
+  if (group.has_value()) {
+    return {ACL_ERROR_INVALID_PARAM, text("stream ", stream.id(), " has an open task group: end it first")};
+  }
+  group.emplace();
+  return Status::ok();
+}
+
+Status Capture::end_group(const Stream& stream, std::vector<uint32_t>* tasks) {
+  std::lock_guard lock(mutex_);
+  SOFTNPU_RETURN_IF_ERROR(check_active());
+  std::optional<std::vector<uint32_t>>& group = members_[stream.id()].group;
+  if (!group.has_value()) {
+    return {ACL_ERROR_INVALID_PARAM, text("stream ", stream.id(), " has no open task group: begin one first")};
+  }
+  *tasks = std::move(*group);
+  group.reset();
   return Status::ok();
 }
 

@@ -7,12 +7,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "acl/acl_mdl.h"
 #include "base/status.h"
 #include "runtime/stream/capture/task.h"
+#include "runtime/stream/capture/task_group.h"
 
 namespace softnpu {
 
@@ -44,6 +46,9 @@ class Capture : public std::enable_shared_from_this<Capture> {
     owned_model_ = std::move(model);
     model_ = owned_model_.get();
   }
+  // The group that the tasks will replace; null if the capture makes a graph. Set before begin().
+  const std::shared_ptr<const TaskGroup>& updates() const { return updates_; }
+  void set_updates(std::shared_ptr<const TaskGroup> group) { updates_ = std::move(group); }
   // In words: "stream 3 of device 0 captures in global mode".
   std::string describe() const;
 
@@ -55,6 +60,9 @@ class Capture : public std::enable_shared_from_this<Capture> {
   Status record(const Stream& stream, std::shared_ptr<const CapturedPosition>* out);
   // `stream` waits for `position`, which is one of this capture. A stream that captures nothing joins.
   Status wait(Stream& stream, const CapturedPosition& position);
+  // The tasks that `stream` adds from now on until end_group() are one task group. Fails inside another one.
+  Status begin_group(const Stream& stream);
+  Status end_group(const Stream& stream, std::vector<uint32_t>* tasks);
   // Tasks added from now on do not read [address, address + bytes).
   void output_dead(const void* address, size_t bytes);
 
@@ -80,6 +88,7 @@ class Capture : public std::enable_shared_from_this<Capture> {
   uint32_t first_stream_ = 0;
   std::shared_ptr<void> owned_model_;
   std::atomic<void*> model_{nullptr};
+  std::shared_ptr<const TaskGroup> updates_;
   mutable std::mutex mutex_;  // guards all members below
   Status failure_;
   std::vector<CapturedTask> tasks_;
@@ -87,6 +96,7 @@ class Capture : public std::enable_shared_from_this<Capture> {
   struct Member {
     std::weak_ptr<Stream> stream;
     std::vector<uint32_t> last;  // tasks that its next one waits for
+    std::optional<std::vector<uint32_t>> group;  // the tasks of an open task group
   };
   std::map<uint32_t, Member> members_;  // by id
   bool has_ended_ = false;

@@ -44,13 +44,28 @@ CapturedGraph::~CapturedGraph() {
 
 void CapturedGraph::instantiate(std::vector<CapturedTask> tasks, std::vector<softnpuRange> written) {
   tasks_ = std::move(tasks);
-  written_ = std::move(written);
+  written_ = std::make_shared<const std::vector<softnpuRange>>(std::move(written));
   const auto count = static_cast<uint32_t>(tasks_.size());
   for (uint32_t first = 0; first < count; first += steps_.back().count) steps_.push_back(step_from(first));
   has_steps_ = std::ranges::any_of(tasks_, [](const CapturedTask& task) { return task.make_steps != nullptr; });
   if (has_steps_) connect_steps();
   cost_ = count <= kMaxSmallTasks ? Cost::kSmall : Cost::kShort;
-  for (const CapturedTask& task : tasks_) cost_ = std::max(cost_, task.cost);
+  for (const CapturedTask& task : tasks_) cost_ = std::max(cost_, task.is_updatable ? Cost::kLarge : task.cost);
+}
+
+std::shared_ptr<const std::vector<softnpuRange>> CapturedGraph::written() const {
+  std::lock_guard lock(updating_);
+  return written_;
+}
+
+void CapturedGraph::set_written(std::vector<softnpuRange> written) {
+  std::lock_guard lock(updating_);
+  written_ = std::make_shared<const std::vector<softnpuRange>>(std::move(written));
+}
+
+void CapturedGraph::update(const std::vector<uint32_t>& numbers, std::vector<CapturedTask> updates) {
+  std::lock_guard lock(updating_);
+  for (size_t i = 0; i < numbers.size(); ++i) tasks_[numbers[i]].work = std::move(updates[i].work);
 }
 
 void CapturedGraph::connect_steps() {
@@ -108,6 +123,8 @@ Status CapturedGraph::run(const Step& step) const {
 Status CapturedGraph::run_step(const Step& step) const {
   const CapturedTask& first = tasks_[step.first];
   if (time_limits().any()) Executor::begin_operator();
+  std::unique_lock<std::mutex> lock;
+  if (first.is_updatable) lock = std::unique_lock(updating_);
   try {
     if (step.group == nullptr) return first.work();
     return status_from_callback([&](char* message, size_t size) {

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -30,7 +29,12 @@ class CapturedGraph : public std::enable_shared_from_this<CapturedGraph> {
   void instantiate(std::vector<CapturedTask> tasks, std::vector<softnpuRange> written);
 
   const std::vector<CapturedTask>& tasks() const { return tasks_; }
-  std::span<const softnpuRange> written() const { return written_; }
+  std::shared_ptr<const std::vector<softnpuRange>> written() const;
+  // For an update whose tasks write other memory; before it.
+  void set_written(std::vector<softnpuRange> written);
+  // Replaces the work of the tasks `numbers`, which are a task group's, by that of as many others, also while replays
+  // run.
+  void update(const std::vector<uint32_t>& numbers, std::vector<CapturedTask> updates);
   // Of a replay: the greatest of its tasks', and not small if there are many.
   Cost cost() const { return cost_; }
 
@@ -71,10 +75,11 @@ class CapturedGraph : public std::enable_shared_from_this<CapturedGraph> {
   const int32_t device_;
   std::vector<CapturedTask> tasks_;
   std::vector<Step> steps_;
-  std::vector<softnpuRange> written_;
+  std::shared_ptr<const std::vector<softnpuRange>> written_;  // guarded by updating_
   Cost cost_ = Cost::kSmall;
   bool has_steps_ = false;
   mutable std::mutex running_;
+  mutable std::mutex updating_;  // guards the tasks that are updatable; held while one of them runs
 };
 
 }  // namespace softnpu

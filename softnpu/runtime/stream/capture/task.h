@@ -24,6 +24,7 @@ struct CapturedTask {
   Cost cost = Cost::kLarge;
   uint32_t stream = 0;          // the id of its stream
   std::vector<uint32_t> after;  // earlier tasks that must be complete before it begins
+  bool is_updatable = false;    // part of a task group: runs alone, and may be replaced between two runs
   size_t dead_at = kNeverDead;  // tasks from this one on do not read its output
 };
 
