@@ -36,6 +36,15 @@ def site_packages(interpreter: Path = PYTHON) -> Path:
     return Path(output([interpreter, "-c", purelib]).strip())
 
 
+# Of pyproject.toml, for what reads them of an installed package.
+ENTRY_POINTS = """\
+[torch.backends]
+torch_npu = torch_npu:_autoload
+[triton.backends]
+npu = torch_npu._triton
+"""
+
+
 def link_package(root: Path = PACKAGE_ROOT, interpreter: Path = PYTHON) -> None:
     """Links the Python sources beside the native libraries of ``root``, and makes the result importable."""
     package = root / "torch_npu"
@@ -57,7 +66,7 @@ def link_package(root: Path = PACKAGE_ROOT, interpreter: Path = PYTHON) -> None:
     info.mkdir(exist_ok=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: torch-npu\nVersion: {version}\n")
     (info / "INSTALLER").write_text("dev\n")
-    (info / "entry_points.txt").write_text("[torch.backends]\ntorch_npu = torch_npu:_autoload\n")
+    (info / "entry_points.txt").write_text(ENTRY_POINTS)
     (site_packages(interpreter) / "torch_npu_checkout.pth").write_text(f"{root}\n")
 
 

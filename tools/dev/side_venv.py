@@ -1,5 +1,6 @@
 """Environments beside .venv, with their own packages."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from dev.build import site_packages
@@ -23,3 +24,19 @@ def make_side_venv(venv: Path, packages: list[str], sees: list[Path], *options: 
     link.write_text("".join(f"{path}\n" for path in sees))
     run([interpreter, "-m", "pip", "install", "--quiet", *options, *packages])
     ready.write_text(wanted)
+
+
+def add_to_side_venv(venv: Path, packages: list[str], env: Mapping[str, str]) -> bool:
+    """Installs ``packages`` without what they require, and builds them in ``venv`` itself, with ``env``.
+
+    Returns False if that was done before.
+    """
+    ready = venv / "ready_alone"
+    wanted = "\n".join(packages)
+    if ready.exists() and ready.read_text() == wanted:
+        return False
+    say(f"virtual environment {venv.name}: {', '.join(packages)}")
+    options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-binary", "vllm,vllm-ascend"]
+    run([venv / "bin" / "python", "-m", "pip", "install", *options, *packages], env=dict(env))
+    ready.write_text(wanted)
+    return True

@@ -1,0 +1,1 @@
+"""``triton.language.extra.cann``: what Triton's language has on npu beside its own functions."""
