@@ -231,7 +231,7 @@ def main() -> int:
     parser.add_argument("--tokens", type=int, default=4, help="of each answer")
     parser.add_argument("--log", type=Path, help="a file for what the server prints")
     given = parser.parse_args()
-    options = ["--max-model-len", "64", "--max-num-batched-tokens", "64"]
+    options = ["--max-model-len", "64", "--max-num-batched-tokens", "32"]
     options += ["--max-num-seqs", str(min(given.clients, 64)), "--shutdown-timeout", "120"]
     with serve(given.model, *options, log=given.log) as server:
         load = run_clients(server, given.clients, given.requests, given.tokens)

@@ -259,13 +259,12 @@ Status end_update(aclrtStream stream) {
     }
     update->graph->set_written(softnpu::merge_ranges(std::move(written)));
   }
-  return target->submit(
-      "aclmdlRICaptureTaskUpdateEnd", softnpu::Cost::kSmall,
-      [update] {
-        update->graph->update(update->group->tasks, std::move(update->tasks));
-        return Status::ok();
-      },
-      {});
+  return target->submit("aclmdlRICaptureTaskUpdateEnd", softnpu::Cost::kSmall,
+                        [update] {
+                          update->graph->update(update->group->tasks, std::move(update->tasks));
+                          return Status::ok();
+                        },
+                        {});
 }
 
 Status write_trace(aclmdlRI handle, const char* path) {

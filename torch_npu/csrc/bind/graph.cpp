@@ -40,13 +40,11 @@ void bind_graph(py::module_& m) {
   py::class_<TaskGroup>(m, "_NPUTaskGroupHandle");
   m.def("graph_task_group_begin", [](int device, std::int64_t id) { begin_task_group(stream_of(device, id)); });
   m.def("graph_task_group_end", [](int device, std::int64_t id) { return end_task_group(stream_of(device, id)); });
-  m.def("graph_task_update_begin", [](int device, std::int64_t id, const TaskGroup& group) {
-    begin_task_update(stream_of(device, id), group);
-  });
+  m.def("graph_task_update_begin",
+        [](int device, std::int64_t id, const TaskGroup& group) { begin_task_update(stream_of(device, id), group); });
   m.def("graph_task_update_end", [](int device, std::int64_t id) { end_task_update(stream_of(device, id)); });
-  m.def("is_capturing", [](int device, std::int64_t id) {
-    return any_capture() && capture_of(stream_of(device, id)) != nullptr;
-  });
+  m.def("is_capturing",
+        [](int device, std::int64_t id) { return any_capture() && capture_of(stream_of(device, id)) != nullptr; });
 }
 
 }  // namespace torch_npu

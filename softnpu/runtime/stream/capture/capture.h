@@ -95,7 +95,7 @@ class Capture : public std::enable_shared_from_this<Capture> {
   std::map<const char*, size_t> outputs_;  // of fusible tasks, the newest at each address
   struct Member {
     std::weak_ptr<Stream> stream;
-    std::vector<uint32_t> last;  // tasks that its next one waits for
+    std::vector<uint32_t> last;                  // tasks that its next one waits for
     std::optional<std::vector<uint32_t>> group;  // the tasks of an open task group
   };
   std::map<uint32_t, Member> members_;  // by id
