@@ -263,3 +263,78 @@ def test_operators_without_4_bits_refuse_them(library: Library) -> None:
         library.call("aclnnCast", four, torch.int8, torch.zeros(4, 4, dtype=torch.int8))
     with pytest.raises(AclnnError):
         library.call("aclnnNpuFormatCast", four, four)
+
+
+def rms_normed(x: torch.Tensor, gamma: torch.Tensor, beta: torch.Tensor | None) -> torch.Tensor:
+    """The RMS norm with the epsilon of the tests, in float64."""
+    over = tuple(range(-gamma.dim(), 0))
+    x = x.double()
+    y = x / (x.square().mean(over, keepdim=True) + 1e-6).sqrt() * gamma.double()
+    return y if beta is None else y + beta.double()
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, (600, 257)], ids=str)
+@pytest.mark.parametrize("dtype", VALUES, ids=dtype_name)
+def test_norm_of_sums(library: Library, shape: tuple, dtype: torch.dtype) -> None:
+    g = seeded("norm", shape, dtype)
+    a, b = normal(shape, dtype, g), normal(shape, dtype, g)
+    gamma, beta = (normal(shape[-1:], dtype, g) for _ in range(2))
+    scales = torch.rand(2, shape[-1], generator=g) / 16 + 0.01
+    offset = torch.randint(-9, 9, (shape[-1],), generator=g, dtype=torch.int32)
+    exact = rms_normed(a.float() + b.float(), gamma, beta)
+    for layout in LAYOUTS:
+        x, y = laid_out(a, layout), laid_out(b, layout)
+        first, second = (laid_out(torch.ones(shape, dtype=torch.int8), layout) for _ in range(2))
+        total, normed = unwritten(a, layout), unwritten(a, layout)
+        arguments = (x, y, gamma, scales[0], scales[1], offset, None)
+        outputs = (first, second, total)
+        name = "aclnnAddRmsNormQuantV2"
+        library.call(name, *arguments, beta, -1, 1e-6, True, *outputs, normed)
+        assert_rounded(first, exact / scales[0] + offset)
+        assert_rounded(second, exact / scales[1])
+        assert_near(total, a.double() + b.double(), 2 * epsilon(dtype), 1e-7)
+        assert_near(normed, exact, 2 * epsilon(dtype), 1e-5)
+        library.call(name, *arguments, beta, -1, 1e-6, False, *outputs, None)
+        assert_rounded(first, exact * scales[0] + offset)
+        library.call("aclnnAddRmsNormQuant", x, y, gamma, scales[:1, 0], None, None, None, -1, 1e-6, True, *outputs)  # fmt: skip
+        assert_rounded(first, rms_normed(a.float() + b.float(), gamma, None) / scales[0, 0])
+        assert not second.any()
+        library.call("aclnnRmsNormQuant", x, gamma, beta, scales[0], offset, 1e-6, first)
+        assert_rounded(first, rms_normed(a, gamma, beta) / scales[0] + offset)
+
+
+@pytest.mark.parametrize("shape", [s for s in SHAPES if s[0]], ids=str)
+@pytest.mark.parametrize("dtype", VALUES, ids=dtype_name)
+@pytest.mark.parametrize("mask", [None, (False, True), (True, False)], ids=str)
+def test_norm_of_sums_by_rows(library: Library, shape: tuple, dtype: torch.dtype, mask: tuple | None) -> None:
+    g = seeded("norm by rows", shape, dtype)
+    a, b = normal(shape, dtype, g), normal(shape, dtype, g)
+    a[0], b[0] = 0, 0
+    gamma, smooth = normal(shape[-1:], dtype, g), normal(shape[-1:], dtype, g)
+    exact = rms_normed(a.float() + b.float(), gamma, None)
+    asked = mask or (True, True)
+    ys = [torch.ones(shape if is_asked else (1,), dtype=torch.int8) for is_asked in asked]
+    scales = [torch.ones(shape[:-1] if is_asked else (1,)) for is_asked in asked]
+    total = unwritten(a, LAYOUTS[0])
+    library.call("aclnnAddRmsNormDynamicQuantV2", a, b, gamma, smooth, smooth, None, 1e-6,
+                 mask, *ys, total, *scales)  # fmt: skip
+    found = (exact * smooth.double()).abs().amax(-1) / 127
+    for y, scale, is_asked in zip(ys, scales, asked, strict=True):
+        if is_asked:
+            assert_near(scale, torch.where(found > 0, found, 1), 8 * epsilon(torch.float32), 1e-7)
+            assert_rounded(y, exact * smooth.double() / scale[..., None].double())
+        else:
+            assert not y.any() and not scale.any()
+
+
+def test_norm_refuses(library: Library) -> None:
+    x, gamma, y = torch.randn(3, 4), torch.ones(4), torch.zeros(3, 4, dtype=torch.int8)
+    name = "aclnnRmsNormQuant"
+    for wrong, text in (
+        ((x, torch.ones(3), None, gamma, None, 1e-6, y), "gamma is"),
+        ((x, gamma, torch.ones(3), gamma, None, 1e-6, y), "beta is"),
+        ((x, gamma, None, torch.ones(3), None, 1e-6, y), "the scale is"),
+        ((x, gamma, None, gamma, None, 1e-6, y[:2]), "the result is"),
+        ((x.double(), gamma, None, gamma, None, 1e-6, y), "gamma is"),
+    ):
+        refused(library, name, *wrong, message=text)

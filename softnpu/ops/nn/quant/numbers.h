@@ -17,6 +17,19 @@ namespace softnpu {
 
 inline Status no_quantization(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
 
+inline bool is_value(aclDataType dtype) { return is_known(dtype) && is_floating(dtype) && dtype != ACL_DOUBLE; }
+
+// One float32 for each of `rows` rows.
+inline Status open_scale(const aclTensor& tensor, const char* role, int64_t rows, FlatWriter<float>* out) {
+  if (tensor.dtype != ACL_FLOAT || element_count(tensor) != rows) {
+    return no_quantization(text(role, " is ", describe(tensor), ", where float32 of ", rows, " rows is needed"));
+  }
+  FlatTensor flat;
+  SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(tensor, -1, role, &flat));
+  *out = FlatWriter<float>(std::move(flat));
+  return Status::ok();
+}
+
 // A tensor of scales, offsets or similar, read as float32 when the operator runs. May be empty.
 class Numbers {
  public:

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "nnopbase/arrays.h"
 #include "nnopbase/executor.h"
 #include "nnopbase/tensor.h"
 
@@ -33,6 +34,36 @@ Status quantize(const aclTensor& x, const aclTensor& scale, const aclTensor* off
 // y = (x + offset) * scale of int8 x; scale and offset have the last dimension or one element.
 Status anti_quant(const aclTensor& x, const aclTensor& scale, const aclTensor* offset, aclDataType dtype,
                   bool square_scale, const aclTensor& y, Plan* plan);
+
+// The RMS norm of x1 + x2 over the dimensions of gamma, in int8: y = norm gamma + beta, of which each branch is
+// y / scale + offset, or y * scale + offset.
+struct NormBranch {
+  const aclTensor* scale = nullptr;   // one element or as many as gamma; without it `y` is zeros
+  const aclTensor* offset = nullptr;  // as scale; 0 without it
+  const aclTensor* y = nullptr;
+};
+struct NormQuant {
+  const aclTensor& x1;
+  const aclTensor* x2 = nullptr;
+  const aclTensor& gamma;
+  const aclTensor* beta = nullptr;
+  double eps = 0;
+  const aclTensor* sum = nullptr;   // x1 + x2
+  const aclTensor* norm = nullptr;  // y
+};
+Status norm_quant(const NormQuant& operands, bool divides, int64_t axis, const std::array<NormBranch, 2>& branches,
+                  Plan* plan);
+
+// The same with a scale for each row: max |y * smooth| / 127, or 1 for a row of zeros. A branch that `mask` does not
+// select is zeros. Without `mask` the second branch is computed if both have
+// `smooth`.
+struct DynamicNormBranch {
+  const aclTensor* smooth;
+  const aclTensor& y;
+  const aclTensor& scale;
+};
+Status norm_dynamic_quant(const NormQuant& operands, const aclBoolArray* mask,
+                          const std::array<DynamicNormBranch, 2>& branches, Plan* plan);
 
 // Packs a float32 scale and an offset (default 0) into the 64 bits that quant_matmul takes. CANN's packing is not
 // public; here the scale's bits are the lower half and the offset's the upper one.

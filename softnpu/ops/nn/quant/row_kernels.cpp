@@ -81,7 +81,14 @@ void scale(const float* x, const float* scales, const float* offsets, size_t cou
   });
 }
 
-QuantRowKernels kernels() { return {&range, &divide, &scale}; }
+void quotient(const float* x, const float* scales, const float* offsets, size_t count, float* y) {
+  for_vectors(count, [&](size_t i, auto&& load, auto&& store) HWY_ATTR {
+    // Lanes behind the last value divide by 0: their quotients are not stored.
+    store(rounded(hn::Add(hn::Div(load(x + i), load(scales + i)), load(offsets + i))), y + i);
+  });
+}
+
+QuantRowKernels kernels() { return {&range, &divide, &scale, &quotient}; }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

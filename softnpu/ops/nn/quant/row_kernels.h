@@ -17,6 +17,8 @@ struct QuantRowKernels {
   void (*divide)(const float* x, size_t count, float divisor, float shift, float* y);
   // y[i] = to_int8(x[i] * scales[i] + offsets[i]); y may be x.
   void (*scale)(const float* x, const float* scales, const float* offsets, size_t count, float* y);
+  // y[i] = to_int8(x[i] / scales[i] + offsets[i]); y may be x.
+  void (*quotient)(const float* x, const float* scales, const float* offsets, size_t count, float* y);
 };
 
 QuantRowKernels quant_row_kernels();

@@ -15,8 +15,6 @@ namespace {
 constexpr int64_t kGrain = 1 << 14;  // values per piece
 constexpr double kFlopsPerValue = 8;
 
-bool is_value(aclDataType dtype) { return is_known(dtype) && is_floating(dtype) && dtype != ACL_DOUBLE; }
-
 // Corresponding rows of two tensors of the same shape.
 struct RowPair {
   int64_t rows = 0;
@@ -92,16 +90,6 @@ struct DynamicTask {
 
   QuantRowKernels kernels_ = quant_row_kernels();
 };
-
-Status open_scale(const aclTensor& tensor, const char* role, int64_t rows, FlatWriter<float>* out) {
-  if (tensor.dtype != ACL_FLOAT || element_count(tensor) != rows) {
-    return no_quantization(text(role, " is ", describe(tensor), ", where float32 of ", rows, " rows is needed"));
-  }
-  FlatTensor flat;
-  SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(tensor, -1, role, &flat));
-  *out = FlatWriter<float>(std::move(flat));
-  return Status::ok();
-}
 
 using Round = float (*)(float);
 

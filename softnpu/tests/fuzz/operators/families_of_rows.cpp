@@ -104,6 +104,21 @@ Draft quantization(const Caller& caller, Numbers& n) {
   return d;
 }
 
+Draft quantized_norm(const Caller& /*caller*/, Numbers& n) {
+  Draft d;
+  const Sizes s = some(n, 2, 1, 5);
+  d.dtype = ACL_FLOAT16;
+  size(&d, {"x", "x1", "x2", "y", "y1", "y2", "rmsNorm"}, s);
+  size(&d, {"gamma", "beta", "scale", "offset", "scales1", "scales2", "zeroPoints1", "zeroPoints2"}, {s[1]});
+  size(&d, {"smoothScale1", "smoothScale2"}, {s[1]});
+  size(&d, {"scale1", "scale2"}, {s[0]});
+  type(&d, {"scale1", "scale2"}, ACL_FLOAT);
+  type(&d, {"y", "y1", "y2"}, ACL_INT8);
+  d.numbers["axis"] = {-1};
+  d.absent.insert("outputMask");
+  return d;
+}
+
 Draft quantized_product(const Caller& /*caller*/, Numbers& n) {
   Draft d;
   const Sizes s = some(n, 3, 1, 5);  // rows, depth, columns
@@ -228,6 +243,8 @@ constexpr std::pair<std::string_view, Rule> kRules[] = {
     {"CrossEntropyLoss", &class_loss},
     {"QuantMatmul", &quantized_product},
     {"WeightQuantBatchMatmul", &quantized_product},
+    {"RmsNormQuant", &quantized_norm},
+    {"RmsNormDynamicQuant", &quantized_norm},
     {"DynamicQuant", &quantization},
     {"AscendQuant", &quantization},
     {"AscendAntiQuant", &quantization},

@@ -74,15 +74,6 @@ Tensor rms_norm_to_int8(const char* name, const Tensor& x, const Tensor& gamma, 
   return statically(rms_normed(name, x.to(at::kFloat), gamma, beta, epsilon), scale, offset, divides);
 }
 
-Tensor sum_of_rows(const char* name, const Tensor& x1, const Tensor& x2, const Tensor& gamma,
-                   const OptionalTensor& beta) {
-  const auto same = aclnn_check::dtype_bit(x1.scalar_type());
-  Operands(name).take("x1", x1, kNormed).take("x2", x2, same).take("gamma", gamma, same).take("beta", beta, same);
-  TORCH_CHECK(x1.sym_sizes() == x2.sym_sizes(), name, ": x1 is of size ", x1.sym_sizes(), ", x2 of size ",
-              x2.sym_sizes(), ": they have one size");
-  return x1.to(at::kFloat) + x2.to(at::kFloat);
-}
-
 // The number of each row's group, [rows]; rows behind the last group have the number of groups. `ends` are cumulative.
 Tensor groups_of_rows(const Tensor& ends, const c10::SymInt& rows) {
   return at::searchsorted(ends, at::arange(rows, ends.options()), /*out_int32=*/false, /*right=*/true);
@@ -109,60 +100,6 @@ void check_halves(const char* name, const Tensor& x) {
 Tensor as_rows(const Tensor& x) { return x.reshape_symint({-1, x.sym_size(-1)}); }
 
 }  // namespace
-
-std::tuple<Tensor, Tensor, Tensor> npu_add_rms_norm_quant(const Tensor& x1, const Tensor& x2, const Tensor& gamma,
-                                                          const Tensor& scales1, const OptionalTensor& zero_points1,
-                                                          const OptionalTensor& beta, const OptionalTensor& scales2,
-                                                          const OptionalTensor& zero_points2, int64_t axis,
-                                                          double epsilon, bool div_mode,
-                                                          std::optional<int64_t> dst_type) {
-  constexpr const char* kName = "npu_add_rms_norm_quant";
-  const Tensor x = sum_of_rows(kName, x1, x2, gamma, beta);
-  Operands(kName)
-      .take("x1", x1)
-      .take("scales1", scales1, kNormed)
-      .take("zero_points1", zero_points1, kOffsets)
-      .take("scales2", scales2, kNormed)
-      .take("zero_points2", zero_points2, kOffsets);
-  TORCH_CHECK(axis == -1, kName, ": axis is ", axis, ": -1 is taken");
-  check_is_int8(kName, "dst_type", dst_type);
-  const Tensor y = rms_normed(kName, x, gamma, beta, epsilon);
-  const Tensor y2 = has(scales2) ? statically(y, *scales2, zero_points2, div_mode)
-                                 : at::zeros_symint(x1.sym_sizes(), x1.options().dtype(at::kChar));
-  return {statically(y, scales1, zero_points1, div_mode), y2, x.to(x1.options())};
-}
-
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> npu_add_rms_norm_dynamic_quant(
-    const Tensor& x1, const Tensor& x2, const Tensor& gamma, const OptionalTensor& smooth_scale1,
-    const OptionalTensor& smooth_scale2, const OptionalTensor& beta, double epsilon,
-    std::optional<std::array<bool, 2>> output_mask, std::optional<int64_t> y_dtype) {
-  constexpr const char* kName = "npu_add_rms_norm_dynamic_quant";
-  const Tensor x = sum_of_rows(kName, x1, x2, gamma, beta);
-  Operands(kName)
-      .take("x1", x1)
-      .take("smooth_scale1", smooth_scale1, kNormed)
-      .take("smooth_scale2", smooth_scale2, kNormed);
-  TORCH_CHECK(gamma.dim() == 1, kName, ": gamma is of size ", gamma.sym_sizes(), ": one dimension is taken");
-  TORCH_CHECK(!output_mask.has_value() || (*output_mask)[0] || (*output_mask)[1], kName,
-              ": output_mask is all False: at least one of y1 and y2 is computed");
-  check_is_int8(kName, "y_dtype", y_dtype);
-  const std::array<bool, 2> wanted =
-      output_mask.value_or(std::array<bool, 2>{true, has(smooth_scale1) && has(smooth_scale2)});
-  const Tensor y = rms_normed(kName, x, gamma, beta, epsilon);
-  const auto branch = [&](bool is_wanted, const OptionalTensor& smooth) {
-    if (!is_wanted) {
-      return ScaledRows{at::zeros({1}, x1.options().dtype(at::kChar)), at::zeros({1}, x1.options().dtype(at::kFloat))};
-    }
-    return rows_to_int8(has(smooth) ? y * smooth->to(at::kFloat) : y);
-  };
-  const ScaledRows first = branch(wanted[0], smooth_scale1), second = branch(wanted[1], smooth_scale2);
-  return {first.values, second.values, x.to(x1.options()), first.scales, second.scales};
-}
-
-Tensor npu_rms_norm_quant(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Tensor& scale,
-                          const Tensor& offset, double epsilon, std::optional<int64_t> dst_dtype) {
-  return rms_norm_to_int8("npu_rms_norm_quant", x, gamma, beta, scale, offset, epsilon, true, dst_dtype);
-}
 
 std::tuple<Tensor, Tensor> npu_rms_norm_quant_v2(const Tensor& x, const Tensor& gamma, const Tensor& scale,
                                                  const OptionalTensor& offset, const OptionalTensor& beta,

@@ -63,6 +63,71 @@ Output dequantized(const at::Tensor& x, std::optional<int64_t> dst_dtype, std::o
   return of_type(x, type);
 }
 
+namespace {
+
+// Throws unless the number is none, or that of int8.
+void check_int8(const char* role, std::optional<int64_t> number) {
+  TORCH_CHECK_NOT_IMPLEMENTED(!number.has_value() || dtype_of_number(role, *number) == at::kChar, role, " is ", *number,
+                              ": None or int8 is taken");
+}
+
+bool is_given(const std::optional<at::Tensor>& tensor) { return tensor.has_value() && tensor->defined(); }
+
+// `output` if it is computed, else one element.
+Output unless_absent(Output output, bool is_computed) {
+  if (!is_computed) output.sizes = {1};
+  return output;
+}
+
+}  // namespace
+
+Output normed_int8(const at::Tensor& x, const at::Tensor& gamma, std::optional<int64_t> dst_type) {
+  check_int8("dst_type", dst_type);
+  static_cast<void>(rows(x, gamma));
+  return of_type(x, at::kChar);
+}
+
+Output normed_int8(const at::Tensor& x1, const at::Tensor& x2, const at::Tensor& gamma, int64_t axis,
+                   std::optional<int64_t> dst_type) {
+  TORCH_CHECK(axis == -1, "axis is ", axis, ": -1 is taken");
+  static_cast<void>(sum_of(x1, x2));
+  return normed_int8(x1, gamma, dst_type);
+}
+
+std::array<bool, 2> asked_branches(const std::optional<at::Tensor>& smooth1, const std::optional<at::Tensor>& smooth2,
+                                   const std::optional<std::array<bool, 2>>& output_mask) {
+  const std::array<bool, 2> asked = output_mask.value_or(std::array{true, is_given(smooth1) && is_given(smooth2)});
+  TORCH_CHECK(asked[0] || asked[1], "output_mask is all False: at least one of y1 and y2 is computed");
+  return asked;
+}
+
+Output first_branch(const at::Tensor& x1, const at::Tensor& x2, const at::Tensor& gamma,
+                    const std::optional<at::Tensor>& smooth1, const std::optional<at::Tensor>& smooth2,
+                    const std::optional<std::array<bool, 2>>& output_mask, std::optional<int64_t> y_dtype) {
+  check_int8("y_dtype", y_dtype);
+  static_cast<void>(sum_of(x1, x2));
+  TORCH_CHECK(gamma.dim() == 1, "gamma is of size ", gamma.sym_sizes(), ": one dimension is taken");
+  static_cast<void>(rows(x1, gamma));
+  return unless_absent(of_type(x1, at::kChar), asked_branches(smooth1, smooth2, output_mask)[0]);
+}
+
+Output second_branch(const at::Tensor& x1, const std::optional<at::Tensor>& smooth1,
+                     const std::optional<at::Tensor>& smooth2,
+                     const std::optional<std::array<bool, 2>>& output_mask) {
+  return unless_absent(of_type(x1, at::kChar), asked_branches(smooth1, smooth2, output_mask)[1]);
+}
+
+Output first_scales(const at::Tensor& x1, const std::optional<at::Tensor>& smooth1,
+                    const std::optional<at::Tensor>& smooth2, const std::optional<std::array<bool, 2>>& output_mask) {
+  return unless_absent(row_scales(x1), asked_branches(smooth1, smooth2, output_mask)[0]);
+}
+
+Output second_scales(const at::Tensor& x1, const std::optional<at::Tensor>& smooth1,
+                     const std::optional<at::Tensor>& smooth2,
+                     const std::optional<std::array<bool, 2>>& output_mask) {
+  return unless_absent(row_scales(x1), asked_branches(smooth1, smooth2, output_mask)[1]);
+}
+
 Output packed_parameters(const at::Tensor& scale, const std::optional<at::Tensor>& offset,
                          std::optional<int64_t> round_mode) {
   TORCH_CHECK_NOT_IMPLEMENTED(round_mode.value_or(0) == 0, "round_mode is ", round_mode.value_or(0), ": 0 is taken");

@@ -6,6 +6,7 @@
 #include <c10/core/SymIntArrayRef.h>
 #include <c10/util/OptionalArrayRef.h>
 
+#include <array>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -107,6 +108,24 @@ Output dynamic_quantized(const at::Tensor& input, std::optional<int64_t> dst_typ
                          double dst_type_max);
 // A float32 for each row of the last dimension.
 Output row_scales(const at::Tensor& input);
+// int8 like x, a norm over the dimensions of gamma. Throws if its last dimensions differ, and for other types.
+Output normed_int8(const at::Tensor& x, const at::Tensor& gamma, std::optional<int64_t> dst_type);
+// The same of x1 + x2.
+Output normed_int8(const at::Tensor& x1, const at::Tensor& x2, const at::Tensor& gamma, int64_t axis,
+                   std::optional<int64_t> dst_type);
+// Which of two quantized results are computed: those of the mask, else the first one, and both with two smooth scales.
+std::array<bool, 2> asked_branches(const std::optional<at::Tensor>& smooth1, const std::optional<at::Tensor>& smooth2,
+                                   const std::optional<std::array<bool, 2>>& output_mask);
+// The results and their scales, one element if they are not computed.
+Output first_branch(const at::Tensor& x1, const at::Tensor& x2, const at::Tensor& gamma,
+                    const std::optional<at::Tensor>& smooth1, const std::optional<at::Tensor>& smooth2,
+                    const std::optional<std::array<bool, 2>>& output_mask, std::optional<int64_t> y_dtype);
+Output second_branch(const at::Tensor& x1, const std::optional<at::Tensor>& smooth1,
+                     const std::optional<at::Tensor>& smooth2, const std::optional<std::array<bool, 2>>& output_mask);
+Output first_scales(const at::Tensor& x1, const std::optional<at::Tensor>& smooth1,
+                    const std::optional<at::Tensor>& smooth2, const std::optional<std::array<bool, 2>>& output_mask);
+Output second_scales(const at::Tensor& x1, const std::optional<at::Tensor>& smooth1,
+                     const std::optional<at::Tensor>& smooth2, const std::optional<std::array<bool, 2>>& output_mask);
 Output dequantized(const at::Tensor& x, std::optional<int64_t> dst_dtype, std::optional<int64_t> src_dtype);
 // int64 of the longer one.
 Output packed_parameters(const at::Tensor& scale, const std::optional<at::Tensor>& offset,
