@@ -306,7 +306,9 @@ def test_norm_of_sums(library: Library, shape: tuple, dtype: torch.dtype) -> Non
 @pytest.mark.parametrize("shape", [s for s in SHAPES if s[0]], ids=str)
 @pytest.mark.parametrize("dtype", VALUES, ids=dtype_name)
 @pytest.mark.parametrize("mask", [None, (False, True), (True, False)], ids=str)
-def test_norm_of_sums_by_rows(library: Library, shape: tuple, dtype: torch.dtype, mask: tuple | None) -> None:
+def test_norm_of_sums_by_rows(
+    library: Library, shape: tuple, dtype: torch.dtype, mask: tuple | None
+) -> None:
     g = seeded("norm by rows", shape, dtype)
     a, b = normal(shape, dtype, g), normal(shape, dtype, g)
     a[0], b[0] = 0, 0
@@ -324,7 +326,8 @@ def test_norm_of_sums_by_rows(library: Library, shape: tuple, dtype: torch.dtype
             assert_near(scale, torch.where(found > 0, found, 1), 8 * epsilon(torch.float32), 1e-7)
             assert_rounded(y, exact * smooth.double() / scale[..., None].double())
         else:
-            assert not y.any() and not scale.any()
+            assert not y.any()
+            assert not scale.any()
 
 
 def test_norm_refuses(library: Library) -> None:

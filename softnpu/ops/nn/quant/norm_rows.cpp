@@ -25,7 +25,8 @@ template <typename Accessor>
 Status open_values(const aclTensor* tensor, const char* role, int64_t count, std::optional<Accessor>* out) {
   if (!is_given(tensor)) return Status::ok();
   if (!is_value(tensor->dtype) || element_count(*tensor) != count) {
-    return no_quantization(text(role, " is ", describe(*tensor), ", where ", count, " floating-point numbers are needed"));
+    return no_quantization(
+        text(role, " is ", describe(*tensor), ", where ", count, " floating-point numbers are needed"));
   }
   FlatTensor flat;
   SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(*tensor, -1, role, &flat));
@@ -101,7 +102,8 @@ struct NormedRows {
         }
         if (sum) sum->put(at, length, v);
         const double scale = 1 / std::sqrt(kernel_.squares(v, n) / static_cast<double>(length) + eps);
-        kernel_.normalize(v, n, 0, static_cast<float>(scale), weight.data(), has_bias ? bias.data() : nullptr, y.data());
+        kernel_.normalize(v, n, 0, static_cast<float>(scale), weight.data(), has_bias ? bias.data() : nullptr,
+                          y.data());
         if (norm) norm->put(at, length, y.data());
         body(row, y.data(), buffer.data());
       }

@@ -228,6 +228,42 @@ Draft rotation(const Caller& /*caller*/, Numbers& n) {
   return d;
 }
 
+Draft latent_cache(const Caller& caller, Numbers& n) {
+  Draft d;
+  const Sizes s = some(n, 2, 1, 3);  // batch, tokens
+  const bool has_v = has(caller.name, "V2") && n.once_in(2);
+  const bool is_paged = n.once_in(2);
+  d.dtype = n.once_in(2) ? ACL_FLOAT16 : ACL_FLOAT;
+  size(&d, {"kv"}, {s[0], 1, s[1], has_v ? 16 : 24});
+  size(&d, {"gamma"}, {16});
+  size(&d, {"cos", "sin"}, {s[0], 1, s[1], 8});
+  size(&d, {"index"}, is_paged ? Sizes{s[0] * s[1]} : s);
+  type(&d, {"index"}, ACL_INT64);
+  const Sizes keys = {s[0], is_paged ? 4 : 1, is_paged ? 1 : 4, has_v ? 16 : 8};
+  size(&d, {"kCache"}, keys);
+  size(&d, {"ckvCache"}, {keys[0], keys[1], keys[2], 16});
+  size(&d, {"kRope"}, {s[0], 1, s[1], keys[3]});
+  size(&d, {"cKv", "v"}, {s[0], 1, s[1], 16});
+  for (const char* role : {"kRopeScale", "cKvScale", "kRopeOffset", "cKvOffset"}) d.absent.insert(role);
+  if (!has_v) d.absent.insert("v");
+  d.words["cacheMode"] = is_paged ? "PA" : "Norm";
+  return d;
+}
+
+Draft position_rotation(const Caller& /*caller*/, Numbers& n) {
+  Draft d;
+  const Sizes s = some(n, 2, 1, 4);  // tokens, heads
+  d.dtype = n.once_in(2) ? ACL_FLOAT16 : ACL_FLOAT;
+  size(&d, {"positions"}, {s[0]});
+  type(&d, {"positions"}, ACL_INT64);
+  size(&d, {"query", "queryOut"}, {s[0], 8 * s[1]});
+  size(&d, {"key", "keyOut"}, {s[0], 8});
+  size(&d, {"cosSinCache"}, {5, n.once_in(2) ? 8 : 6});
+  d.numbers["headSize"] = {8};
+  d.absent.insert("mropeSection");
+  return d;
+}
+
 // The first matching part of the name decides.
 constexpr std::pair<std::string_view, Rule> kRules[] = {
     {"aclnnBaddbmm", &product},
@@ -258,6 +294,8 @@ constexpr std::pair<std::string_view, Rule> kRules[] = {
     {"AmpUpdateScale", &loss_scale},
     {"NonzeroV2", &places},
     {"ApplyRotaryPosEmbV2", &rotation},
+    {"KvRmsNormRopeCache", &latent_cache},
+    {"RopeWithSinCosCache", &position_rotation},
 };
 
 }  // namespace

@@ -2,8 +2,11 @@
 
 #include <ATen/Functions.h>
 #include <ATen/core/Tensor.h>
+#include <aclnnop/aclnn_group_norm.h>
 
 #include "aten/composed/operands.h"
+#include "core/aclnn.h"
+#include "core/device.h"
 #include "custom_kernels.h"
 
 namespace torch_npu::custom {
@@ -33,12 +36,29 @@ void check_gradient(const char* name, const char* role, const Tensor& grad, cons
       .take("bias", bias, same);
 }
 
+// Of 16-bit types, which PyTorch's operator computes on the AI CPU.
+Three group_norm_by_kernel(const Tensor& self, const OptionalTensor& weight, const OptionalTensor& bias, int64_t groups,
+                           double eps) {
+  static const AclnnOp<decltype(aclnnGroupNormGetWorkspaceSize)> function("aclnnGroupNorm");
+  const int64_t batch = self.size(0), channels = self.size(1), pixels = self.numel() / (batch * channels);
+  const Tensor out = at::empty(self.sizes(), self.options());
+  const Tensor mean = at::empty({batch, groups}, self.options()), rstd = at::empty({batch, groups}, self.options());
+  bind_device(self.device().index());
+  function(self.device().index(), self, weight, bias, batch, channels, pixels, groups, eps, out, mean, rstd);
+  return {out, mean, rstd};
+}
+
 Three group_norm(const char* name, const Tensor& self, const OptionalTensor& weight, const OptionalTensor& bias,
                  int64_t groups, double eps) {
   const auto same = aclnn_check::dtype_bit(self.scalar_type());
   Operands(name).take("input", self, kReals).take("weight", weight, same).take("bias", bias, same);
   TORCH_CHECK(self.dim() >= 2 && groups > 0 && self.sym_size(1) % groups == 0, name, ": input of size ",
               self.sym_sizes(), " in ", groups, " groups: [N, C, *] is taken, whose C they divide");
+  const bool is_16_bit = self.scalar_type() == at::kHalf || self.scalar_type() == at::kBFloat16;
+  static const bool has_kernel = aclnn_symbol("aclnnGroupNorm") != nullptr;
+  if (has_kernel && is_16_bit && self.is_privateuseone() && self.numel() > 0) {
+    return group_norm_by_kernel(self.contiguous(), weight, bias, groups, eps);
+  }
   return at::native_group_norm_symint(self.contiguous(), weight, bias, self.sym_size(0), self.sym_size(1),
                                       pixels_of(self), groups, eps);
 }

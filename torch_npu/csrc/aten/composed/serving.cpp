@@ -2,6 +2,8 @@
 
 #include <ATen/Functions.h>
 #include <ATen/core/Tensor.h>
+#include <aclnnop/aclnn_kv_rms_norm_rope_cache_v2.h>
+#include <aclnnop/aclnn_rope_with_sin_cos_cache.h>
 
 #include <limits>
 #include <numeric>
@@ -9,6 +11,10 @@
 #include "aten/composed/cache_pages.h"
 #include "aten/composed/operands.h"
 #include "aten/composed/quantized.h"
+#include "aten/custom/inputs.h"
+#include "aten/version_counters.h"
+#include "core/aclnn.h"
+#include "core/device.h"
 #include "custom_kernels.h"
 
 namespace torch_npu::custom {
@@ -32,6 +38,17 @@ Tensor rotated_heads(const Tensor& rows, const Tensor& cos, const Tensor& sin, b
   const Tensor first = a * cos - b * sin, second = b * cos + a * sin;
   const Tensor result = by_halves ? at::cat({first, second}, -1) : at::stack({first, second}, -1).flatten(-2);
   return at::cat({result, rows.narrow_symint(-1, half * 2, rest)}, -1);
+}
+
+// Query and key rotated by one kernel.
+Pair rotate_by_kernel(const Tensor& positions, const Tensor& query, const Tensor& key, const Tensor& cos_sin_cache,
+                      at::IntArrayRef section, int64_t head_size, bool by_halves) {
+  static const AclnnOp<decltype(aclnnRopeWithSinCosCacheGetWorkspaceSize)> function("aclnnRopeWithSinCosCache");
+  const Tensor queries = at::empty(query.sizes(), query.options()), keys = at::empty(key.sizes(), key.options());
+  if (queries.numel() == 0 && keys.numel() == 0) return {queries, keys};
+  bind_device(query.device().index());
+  function(query.device().index(), positions, query, key, cos_sin_cache, section, head_size, by_halves, queries, keys);
+  return {queries, keys};
 }
 
 struct KeyValue {
@@ -131,14 +148,39 @@ struct CacheCall {
     }
   }
 
+  // The same by one kernel: keys and values as they are given back.
+  std::pair<Tensor, Tensor> launch(const Tensor& key_cache, const Tensor& value_cache) const {
+    static const AclnnOp<decltype(aclnnKvRmsNormRopeCacheV2GetWorkspaceSize)> function("aclnnKvRmsNormRopeCacheV2");
+    TORCH_CHECK(key_cache.is_contiguous() && value_cache.is_contiguous(), name, ": caches of strides ",
+                key_cache.strides(), " and ", value_cache.strides(), ": they are contiguous");
+    check_apart(key_cache, value_cache, kv, gamma, cos, sin, index, v);
+    check_apart(value_cache, kv, gamma, cos, sin, index, v);
+    const auto rows = [&](int64_t channels) {
+      return at::empty({kv.size(0), 1, kv.size(2), channels}, kv.options().memory_format(at::MemoryFormat::Contiguous));
+    };
+    const Tensor key = rows(is_given(v) ? gamma.size(0) : cos.size(3));
+    const Tensor value = rows(is_given(v) ? v->size(-1) : gamma.size(0));
+    bind_device(kv.device().index());
+    constexpr bool kGivesBoth = true;
+    function(kv.device().index(), kv, gamma, cos, sin, index, key_cache, value_cache, key_scale, value_scale,
+             key_offset, value_offset, v, epsilon, mode, kGivesBoth, key, value);
+    return {key, value};
+  }
+
   // Both caches as written, in place or as copies; keys and values.
   FourTensors run(const Tensor& key_cache, const Tensor& value_cache, bool in_place) const {
     check(key_cache, value_cache);
-    const KeyValue result = compute();
     const auto target = [&](const Tensor& cache) {
       return in_place ? cache : cache.clone(at::MemoryFormat::Contiguous);
     };
     const Tensor keys = target(key_cache), values = target(value_cache);
+    static const bool has_kernel = aclnn_symbol("aclnnKvRmsNormRopeCacheV2") != nullptr;
+    if (has_kernel && kv.is_privateuseone() && kv.numel() > 0) {
+      const auto [key, value] = launch(keys, values);
+      if (in_place) raise_versions({keys, values});
+      return {keys, values, key, value};
+    }
+    const KeyValue result = compute();
     write(result, keys, values);
     return {keys, values, result.key, result.value};
   }
@@ -198,6 +240,12 @@ Pair npu_mrope(const Tensor& positions, const Tensor& query, const Tensor& key, 
               ", cos_sin_cache of size ", cos_sin_cache.sym_sizes(), ", head_size ", head_size, " for ", tokens,
               " tokens: [T, heads head_size], and [positions, up to head_size] are taken");
   const int64_t half = cos_sin_cache.sym_size(1).guard_int(__FILE__, __LINE__) / 2;
+  const bool is_in_order = positions.dim() == 1 || arrangement == "default";
+  static const bool has_kernel = aclnn_symbol("aclnnRopeWithSinCosCache") != nullptr;
+  if (has_kernel && is_in_order && query.is_privateuseone()) {
+    return rotate_by_kernel(positions, query, key, cos_sin_cache, mrope_section.value_or(at::IntArrayRef()), head_size,
+                            mode == "half");
+  }
   const auto row = [&](const Tensor& of) { return cos_sin_cache.index_select(0, of.flatten()).to(at::kFloat); };
   Tensor angles;  // [T, 2 half]
   if (positions.dim() == 1) {

@@ -112,8 +112,7 @@ Output first_branch(const at::Tensor& x1, const at::Tensor& x2, const at::Tensor
 }
 
 Output second_branch(const at::Tensor& x1, const std::optional<at::Tensor>& smooth1,
-                     const std::optional<at::Tensor>& smooth2,
-                     const std::optional<std::array<bool, 2>>& output_mask) {
+                     const std::optional<at::Tensor>& smooth2, const std::optional<std::array<bool, 2>>& output_mask) {
   return unless_absent(of_type(x1, at::kChar), asked_branches(smooth1, smooth2, output_mask)[1]);
 }
 
@@ -123,8 +122,7 @@ Output first_scales(const at::Tensor& x1, const std::optional<at::Tensor>& smoot
 }
 
 Output second_scales(const at::Tensor& x1, const std::optional<at::Tensor>& smooth1,
-                     const std::optional<at::Tensor>& smooth2,
-                     const std::optional<std::array<bool, 2>>& output_mask) {
+                     const std::optional<at::Tensor>& smooth2, const std::optional<std::array<bool, 2>>& output_mask) {
   return unless_absent(row_scales(x1), asked_branches(smooth1, smooth2, output_mask)[1]);
 }
 
