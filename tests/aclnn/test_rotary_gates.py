@@ -233,3 +233,16 @@ def test_rotation_needs_no_workspace(library: Library) -> None:
     assert launch(None, ctypes.c_uint64(0), executor, library.stream) == 0
     library.check("aclrtSynchronizeStream", library.stream)
     call._release()
+
+
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
+@pytest.mark.parametrize("approximate", ["none", "tanh"])
+@pytest.mark.parametrize("shape", [(6,), (3, 10), (2, 300, 34), (0, 4)], ids=str)
+def test_gelu_and_product(library: Library, shape: tuple, approximate: str, dtype: torch.dtype):
+    x = off_zero(shape, dtype, seeded("gelu mul", shape, dtype))
+    out = torch.full((*shape[:-1], shape[-1] // 2), 7, dtype=dtype)
+    library.call("aclnnGeluMul", _strided(x), approximate, out)
+    a, b = x.double().chunk(2, -1)
+    assert_within(out, torch.nn.functional.gelu(a, approximate=approximate) * b, 16)
+    with pytest.raises(AclnnError, match="approximate is 'erf'"):
+        library.call("aclnnGeluMul", x, "erf", out)

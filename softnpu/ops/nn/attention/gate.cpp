@@ -2,6 +2,7 @@
 
 #include <array>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "base/text.h"
@@ -165,6 +166,14 @@ Status ge_glu_grad(const aclTensor& grad, const aclTensor& x, int64_t dim, int64
   Gate kind = kGeluGate;
   SOFTNPU_RETURN_IF_ERROR(gelu_of(approximate, &kind));
   return gate_grad(kind, grad, x, dim, left, out, plan);
+}
+
+Status gelu_mul(const aclTensor& x, const char* approximate, const aclTensor& out, Plan* plan) {
+  const std::string_view name = approximate == nullptr ? "" : approximate;
+  if (name != "none" && name != "tanh") {
+    return bad(text("approximate is '", name, "': none and tanh are taken"));
+  }
+  return gate(name == "none" ? kGeluGate : kGeluTanhGate, x, -1, true, out, nullptr, plan);
 }
 
 Status fast_gelu(const aclTensor& x, const aclTensor& out, Plan* plan) {

@@ -30,6 +30,9 @@ Status ge_glu(const aclTensor& x, int64_t dim, int64_t approximate, bool left, c
 Status ge_glu_grad(const aclTensor& grad, const aclTensor& x, int64_t dim, int64_t approximate, bool left,
                    const aclTensor& out, Plan* plan);
 
+// Along the last dimension, the left half activated; approximate: none or tanh.
+Status gelu_mul(const aclTensor& x, const char* approximate, const aclTensor& out, Plan* plan);
+
 // min(a, limit) sigmoid(alpha min(a, limit)) (clamp(b, -limit, limit) + bias), where a and b are the elements of x from
 // `dim` on in turn, or their halves. Rows before `dim` behind the sum of `group_index` are 0.
 struct ClippedGate {

@@ -250,6 +250,16 @@ Draft latent_cache(const Caller& caller, Numbers& n) {
   return d;
 }
 
+Draft likely(const Caller& /*caller*/, Numbers& n) {
+  Draft d;
+  const Sizes s = some(n, 2, 1, 9);
+  d.dtype = n.once_in(2) ? ACL_FLOAT16 : ACL_FLOAT;
+  size(&d, {"logits", "out"}, s);
+  size(&d, {"p", "k"}, {s[0]});
+  type(&d, {"k"}, ACL_INT32);
+  return d;
+}
+
 Draft position_rotation(const Caller& /*caller*/, Numbers& n) {
   Draft d;
   const Sizes s = some(n, 2, 1, 4);  // tokens, heads
@@ -294,6 +304,7 @@ constexpr std::pair<std::string_view, Rule> kRules[] = {
     {"AmpUpdateScale", &loss_scale},
     {"NonzeroV2", &places},
     {"ApplyRotaryPosEmbV2", &rotation},
+    {"ApplyTopKTopP", &likely},
     {"KvRmsNormRopeCache", &latent_cache},
     {"RopeWithSinCosCache", &position_rotation},
 };

@@ -2,10 +2,13 @@
 
 #include <ATen/Functions.h>
 #include <ATen/core/Tensor.h>
+#include <aclnnop/aclnn_gelu_mul.h>
 
 #include <cmath>
 
 #include "aten/composed/operands.h"
+#include "core/aclnn.h"
+#include "core/device.h"
 #include "custom_kernels.h"
 
 namespace torch_npu::custom {
@@ -73,6 +76,15 @@ Tensor npu_gelu_mul(const Tensor& input, std::string_view approximate) {
   TORCH_CHECK(approximate == "none" || approximate == "tanh", kName, ": approximate is '", approximate,
               "': 'none' and 'tanh' are taken");
   const c10::SymInt half = input.sym_size(-1) / 2;
+  static const AclnnOp<decltype(aclnnGeluMulGetWorkspaceSize)> function("aclnnGeluMul");
+  if (input.is_privateuseone() && function.available()) {
+    std::vector<int64_t> sizes = input.sizes().vec();
+    sizes.back() /= 2;
+    const Tensor out = at::empty(sizes, input.options());
+    bind_device(input.device().index());
+    if (out.numel() > 0) function(input.device().index(), input, approximate, out);
+    return out;
+  }
   return at::gelu(input.narrow_symint(-1, 0, half), approximate) * input.narrow_symint(-1, half, half);
 }
 

@@ -2,6 +2,7 @@
 
 #include <ATen/Functions.h>
 #include <ATen/core/Tensor.h>
+#include <aclnnop/aclnn_apply_top_k_top_p.h>
 #include <aclnnop/aclnn_kv_rms_norm_rope_cache_v2.h>
 #include <aclnnop/aclnn_rope_with_sin_cos_cache.h>
 
@@ -199,6 +200,13 @@ Tensor npu_top_k_top_p(const Tensor& logits, const OptionalTensor& p, const Opti
                 ": one number a row is taken");
   }
   if (!is_given(p) && !is_given(k)) return logits.clone(at::MemoryFormat::Contiguous);
+  static const AclnnOp<decltype(aclnnApplyTopKTopPGetWorkspaceSize)> function("aclnnApplyTopKTopP");
+  if (logits.is_privateuseone() && function.available()) {
+    const Tensor out = at::empty(logits.sizes(), logits.options());
+    bind_device(logits.device().index());
+    if (out.numel() > 0) function(logits.device().index(), logits, p, k, out);
+    return out;
+  }
   constexpr double kNone = -std::numeric_limits<double>::infinity();
   auto [sorted, order] = at::sort(logits, /*stable=*/true, -1, false);
   if (is_given(k)) {
