@@ -21,6 +21,7 @@ from torch_npu.npu import (
 )
 from torch_npu.npu.random import _make_default_generators
 from torch_npu.utils import (
+    _flex_attention,
     _profiled_events,
     _storage,
     batching_rules,
@@ -101,6 +102,7 @@ def register(native: ModuleType | None, reason: str) -> None:
     legacy.register()
     _storage.register()
     _profiled_events.register()
+    _flex_attention.register()
     torch_backends_module.register()
     _backend.register()
     syncbatchnorm.register()

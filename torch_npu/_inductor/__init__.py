@@ -10,7 +10,9 @@ from torch._inductor.codegen.common import (
 )
 from torch._inductor.codegen.wrapper_fxir import WrapperFxCodegen
 
+from torch_npu._core import import_hook
 from torch_npu._inductor.cache_key import CacheKey
+from torch_npu._inductor.flex_attention import lower_to_cpp
 from torch_npu._inductor.generator import use_cpp
 from torch_npu._inductor.op_overrides import NpuDeviceOpOverrides
 from torch_npu._inductor.scheduling import Scheduling
@@ -21,3 +23,4 @@ register_backend_for_device(
     "npu", Scheduling, PythonWrapperCodegen, CppWrapperCodegen, WrapperFxCodegen, CacheKey()
 )
 use_cpp()
+import_hook.when_imported("torch._inductor.kernel.flex.flex_attention", lower_to_cpp)
