@@ -42,7 +42,9 @@ def check(got, expected, dtype):
 
 
 def masks(is_causal, has_distance):
-    mask = create_block_mask(causal, None, None, LENGTH, LENGTH, device="npu") if is_causal else None
+    mask = (
+        create_block_mask(causal, None, None, LENGTH, LENGTH, device="npu") if is_causal else None
+    )
     return {"score_mod": distance if has_distance else None, "block_mask": mask}
 
 
@@ -62,9 +64,7 @@ def test_gradients(is_causal, has_distance):
         check(leaf.grad, reference.grad, torch.float32)
 
 
-@pytest.mark.parametrize(
-    ("is_causal", "dtype"), [(True, torch.float32), (False, torch.bfloat16)]
-)
+@pytest.mark.parametrize(("is_causal", "dtype"), [(True, torch.float32), (False, torch.bfloat16)])
 def test_compiled(is_causal, dtype):
     given = tensors(dtype, heads=2)
     compiled = torch.compile(flex_attention)

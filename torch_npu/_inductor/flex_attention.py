@@ -2,20 +2,27 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
 
 import torch
+from torch._inductor.ir import TensorBox
 from torch._inductor.lowering import lowerings
 
 
-def _forward(lower: Callable[..., Any]) -> Callable[..., Any]:
+def _forward(lower: Callable[..., object]) -> Callable[..., object]:
     @wraps(lower)
     def lower_forward(
-        query: Any, key: Any, value: Any, subgraph: Any, block_mask: Any, scale: Any,
-        kernel_options: dict[str, Any], *buffers: Any,
-    ) -> Any:  # fmt: skip
+        query: TensorBox,
+        key: TensorBox,
+        value: TensorBox,
+        subgraph: object,
+        block_mask: object,
+        scale: object,
+        kernel_options: dict[str, object],
+        *buffers: object,
+    ) -> object:
         given = (query, key, value, subgraph, block_mask, scale, kernel_options, *buffers)
-        if query.get_device().type != "npu":
+        device = query.get_device()
+        if device is None or device.type != "npu":
             return lower(*given)
         if kernel_options["OUTPUT_LOGSUMEXP"]:
             raise NotImplementedError(

@@ -21,13 +21,16 @@ def _take_npu() -> None:
             validate(query, key, value)
 
     def apply_kernel_options(
-        query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, *args: Any, **kwargs: Any
-    ) -> Any:
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        return_lse: bool,
+        kernel_options: dict[str, object] | None,
+        return_aux: Any = None,  # noqa: ANN401  # PyTorch's AuxRequest
+    ) -> dict[str, object]:
         """The options; without gradients npu writes no logarithms of sums, which the C++ template does not have."""
-        options = options_of(query, key, value, *args, **kwargs)
+        options = options_of(query, key, value, return_lse, kernel_options, return_aux)
         has_gradients = query.requires_grad or key.requires_grad or value.requires_grad
-        return_lse = kwargs.get("return_lse", args[0] if args else False)
-        return_aux = kwargs.get("return_aux", args[2] if len(args) > 2 else None)
         is_asked = return_lse or (return_aux is not None and return_aux.lse)
         if query.device.type == "npu" and not has_gradients and not is_asked:
             options["OUTPUT_LOGSUMEXP"] = False
