@@ -51,7 +51,9 @@ def explained(error: Exception) -> Exception:
     if not damaged:
         return error
     others = f" (and {len(damaged) - 1} more files)" if damaged[1:] else ""
-    return ImportError(f"{damaged[0]}{others}, torch_npu is not installed completely: {_AGAIN}")
+    return ImportError(
+        f"{damaged[0]}{others}, torch_npu is not installed completely: {_AGAIN} ({type(error).__name__}: {error})"
+    )
 
 
 def register(reason: str) -> None:

@@ -40,6 +40,11 @@ struct Model {
   std::atomic<bool> is_ready{false};  // the capture has ended
   std::mutex mutex;                   // guards `groups`
   std::vector<std::shared_ptr<softnpu::TaskGroup>> groups;
+
+  bool has_groups() {
+    std::lock_guard lock(mutex);
+    return !groups.empty();
+  }
 };
 
 softnpu::Handles<Model>& models() {
@@ -83,6 +88,13 @@ Status find_ready(aclmdlRI handle, std::shared_ptr<Model>* out) {
   if (device != nullptr && device->resets() == model.resets) return Status::ok();
   return {ACL_ERROR_RT_MODEL_CONTEXT,
           text("device ", model.graph->device(), " was reset after model ", handle, " had been captured on it")};
+}
+
+// The model of a task group, as find_ready() finds it.
+Status find_ready(const TaskGroup& group, std::shared_ptr<Model>* out) {
+  const std::shared_ptr<void> model = group.model.lock();  // keeps the handle from being another model's
+  if (model != nullptr) return find_ready(model.get(), out);
+  return {ACL_ERROR_RT_MODEL_CONTEXT, "the model of the task group was destroyed"};
 }
 
 // For the model of a capture that is over: it stays if the capture succeeded.
@@ -162,6 +174,11 @@ Status execute(aclmdlRI handle, aclrtStream stream) {
     return {ACL_ERROR_RT_STREAM_CONTEXT, text("model ", handle, " was captured on device ", model->graph->device(),
                                               ": stream ", target->id(), " is one of device ", target->device())};
   }
+  if (model->has_groups()) {
+    // A captured replay announces what it writes once, and an update of the group changes that.
+    SOFTNPU_RETURN_IF_ERROR(
+        target->refuse_in_capture("a replay of a graph with task groups", "replay it before the capture or after it"));
+  }
   const CapturedGraph& graph = *model->graph;
   if (graph.has_steps()) return execute_steps(model->graph, *target);
   const auto written = graph.written();
@@ -175,6 +192,10 @@ Status begin_group(aclrtStream stream) {
   std::shared_ptr<Stream> target;
   std::shared_ptr<Capture> capture;
   SOFTNPU_RETURN_IF_ERROR(find_capture(stream, &target, &capture));
+  if (capture->updates() != nullptr) {
+    return {ACL_ERROR_INVALID_PARAM,
+            text("stream ", target->id(), " updates a task group: groups are begun in captures")};
+  }
   return capture->begin_group(*target);
 }
 
@@ -187,7 +208,7 @@ Status end_group(aclrtStream stream, aclrtTaskGrp* out) {
   std::shared_ptr<Model> model;
   SOFTNPU_RETURN_IF_ERROR(models().find(capture->model(), &model));
   auto group = std::make_shared<TaskGroup>();
-  group->graph = model->graph;
+  group->model = model;
   SOFTNPU_RETURN_IF_ERROR(capture->end_group(*target, &group->tasks));
   std::lock_guard lock(model->mutex);
   model->groups.push_back(group);
@@ -200,13 +221,15 @@ Status begin_update(aclrtStream stream, aclrtTaskGrp handle) {
   SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
   std::shared_ptr<TaskGroup> group;
   SOFTNPU_RETURN_IF_ERROR(task_groups().find(handle, &group));
-  const std::shared_ptr<CapturedGraph> graph = group->graph.lock();
-  if (graph == nullptr || graph->device() != target->device()) {
+  std::shared_ptr<Model> model;
+  SOFTNPU_RETURN_IF_ERROR(find_ready(*group, &model));
+  if (model->graph->device() != target->device()) {
     return {ACL_ERROR_RT_STREAM_CONTEXT,
-            text("the task group ", handle, " is of a model of another device than that of stream ", target->id())};
+            text("the task group ", handle, " is of a model of device ", model->graph->device(), ": stream ",
+                 target->id(), " is one of device ", target->device())};
   }
-  const auto capture =
-      std::make_shared<Capture>(std::make_shared<CapturedGraph>(0, graph->device()), ACL_MODEL_RI_CAPTURE_MODE_RELAXED);
+  const auto capture = std::make_shared<Capture>(std::make_shared<CapturedGraph>(0, target->device()),
+                                                 ACL_MODEL_RI_CAPTURE_MODE_RELAXED);
   capture->set_updates(std::move(group));
   return capture->begin(*target);
 }
@@ -219,6 +242,10 @@ Status check_update(const CapturedGraph& graph, const TaskGroup& group, const st
   }
   for (size_t i = 0; i < updates.size(); ++i) {
     const CapturedTask& task = graph.tasks()[group.tasks[i]];
+    if (task.make_steps != nullptr) {
+      return {ACL_ERROR_INVALID_PARAM,
+              text("task ", i, " of the task group, ", task.name, ", waits while it runs: such tasks are not updated")};
+    }
     if (std::string_view(task.name) != updates[i].name || updates[i].make_steps != nullptr) {
       return {ACL_ERROR_INVALID_PARAM,
               text("task ", i, " of the update is ", updates[i].name, ", that of the task group ", task.name)};
@@ -245,10 +272,9 @@ Status end_update(aclrtStream stream) {
             text("stream ", target->id(), " captures a model, not an update of a task group")};
   }
   SOFTNPU_RETURN_IF_ERROR(capture->end(*target, &update->tasks));
-  update->graph = update->group->graph.lock();
-  if (update->graph == nullptr) {
-    return {ACL_ERROR_RT_MODEL_CONTEXT, "the model of the task group was destroyed during its update"};
-  }
+  std::shared_ptr<Model> model;
+  SOFTNPU_RETURN_IF_ERROR(find_ready(*update->group, &model));
+  update->graph = model->graph;
   SOFTNPU_RETURN_IF_ERROR(check_update(*update->graph, *update->group, update->tasks));
   static std::mutex announcing;
   {

@@ -195,9 +195,11 @@ TEST_F(OverflowTest, UnmappedMemoryIsNotWritten) {
   ASSERT_EQ(aclrtValueWait(memory_, 1, ACL_STREAM_WAIT_VALUE_EQ, stream_), ACL_SUCCESS);
   ASSERT_EQ(aclrtGetOverflowStatus(range, sizeof(int32_t), stream_), ACL_SUCCESS);
   ASSERT_EQ(aclrtUnmapMem(range), ACL_SUCCESS);
-  const uint64_t one = 1;
-  ASSERT_EQ(aclrtMemcpy(memory_, sizeof one, &one, sizeof one, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
+  aclrtStream writer = nullptr;
+  ASSERT_EQ(aclrtCreateStream(&writer), ACL_SUCCESS);
+  ASSERT_EQ(aclrtValueWrite(memory_, 1, 0, writer), ACL_SUCCESS);
   EXPECT_NE(aclrtSynchronizeStream(stream_), ACL_SUCCESS);
+  EXPECT_EQ(aclrtDestroyStream(writer), ACL_SUCCESS);
   EXPECT_EQ(aclrtFreePhysical(handle), ACL_SUCCESS);
   EXPECT_EQ(aclrtReleaseMemAddress(range), ACL_SUCCESS);
 }

@@ -56,6 +56,24 @@ def test_edges(library: Library) -> None:
     assert torch.equal(out.nan_to_num(7), logits.nan_to_num(7))
 
 
+@pytest.mark.parametrize("dtype", VALUES, ids=dtype_name)
+def test_nan_is_the_largest(library: Library, dtype: torch.dtype) -> None:
+    inf, nan = float("inf"), float("nan")
+    rows = [[nan, 1, 2, 3], [3, nan, 1, nan], [nan, nan, nan, inf], [2, 1, nan, -inf], [3, 1, 2, 0]]
+    logits = torch.tensor(rows).to(dtype)
+    out = torch.zeros_like(logits)
+    library.call(NAME, logits, None, torch.full((5,), 2), out)
+    assert_same(out[0], torch.tensor([nan, -inf, -inf, 3]).to(dtype))
+    # Long rows: candidates are sorted out several times.
+    long = torch.cat((logits, logits.flip(0), logits.sort().values.roll(1, 1)), 1).repeat(1, 9)
+    for given in (logits, long):
+        for k in (1, 2, 3, 4, 9):
+            for p in (None, torch.full((5,), 0.4).to(dtype)):
+                out, counts = torch.zeros_like(given), torch.full((5,), k)
+                library.call(NAME, given, p, counts, out)
+                assert_same(out, kept(given, p, counts))
+
+
 def test_refuses(library: Library) -> None:
     logits, out = torch.randn(2, 3), torch.full((2, 3), 7.0)
     refused(library, NAME, logits, torch.ones(3), None, out, message="p is")

@@ -337,7 +337,17 @@ def test_norm_refuses(library: Library) -> None:
         ((x, torch.ones(3), None, gamma, None, 1e-6, y), "gamma is"),
         ((x, gamma, torch.ones(3), gamma, None, 1e-6, y), "beta is"),
         ((x, gamma, None, torch.ones(3), None, 1e-6, y), "the scale is"),
+        ((x, gamma, None, gamma[:0], None, 1e-6, y), "the first scale has no elements"),
         ((x, gamma, None, gamma, None, 1e-6, y[:2]), "the result is"),
         ((x.double(), gamma, None, gamma, None, 1e-6, y), "gamma is"),
     ):
         refused(library, name, *wrong, message=text)
+    name, rest = "aclnnAddRmsNormQuantV2", (None, None, None, -1, 1e-6, True)
+    outputs = (y, y.clone(), x.clone(), None)
+    for scales, text in (
+        ((gamma[:0], None), "the first scale has no elements, where 1 or 4 are needed"),
+        ((gamma[:0], gamma), "the first scale has no elements"),
+        ((torch.ones(3), None), "the scale is"),
+        ((gamma, torch.ones(3)), "the scale is"),
+    ):
+        refused(library, name, x, x, gamma, *scales, *rest, *outputs, message=text)

@@ -80,6 +80,10 @@ def test_layouts(library: Library, name: str):
     assert (gaps[:, 1::2] == 7).all()
     assert _draw(library, name, torch.zeros(())).shape == ()
     assert _draw(library, name, torch.zeros(0, 3)).numel() == 0
+    rows = torch.full((20, 40), 7.0)  # of 33 elements: runs begin within a block of four numbers
+    dense_rows = _draw(library, name, torch.zeros(660)).reshape(20, 33)
+    assert torch.equal(_draw(library, name, rows[:, :33]), dense_rows)
+    assert (rows[:, 33:] == 7).all()
     transposed = _draw(library, name, torch.zeros(20, 30).t())
     assert torch.equal(transposed.t(), dense)
 

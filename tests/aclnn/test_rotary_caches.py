@@ -155,9 +155,9 @@ def test_latent_cache_refuses(library: Library) -> None:
     index = torch.tensor([0, 1])
 
     def call(message: str, **given: object) -> None:
-        of = {"kv": kv, "index": index, "keys": keys, "mode": "PA"} | given
+        of = {"kv": kv, "index": index, "keys": keys, "values": values, "mode": "PA"} | given
         with pytest.raises(AclnnError, match=message):
-            library.call(name, of["kv"], gamma, angles, angles, of["index"], of["keys"], values, *none, 1e-5,
+            library.call(name, of["kv"], gamma, angles, angles, of["index"], of["keys"], of["values"], *none, 1e-5,
                          of["mode"], False, None, None)  # fmt: skip
 
     call("kv is", kv=kv[..., 1:])
@@ -166,5 +166,13 @@ def test_latent_cache_refuses(library: Library) -> None:
     call("cacheMode is 'PAGED'", mode="PAGED")
     call("index is", index=torch.tensor([0]))
     call("slot 12 is out of range", index=torch.tensor([0, 12]))
+    most = 2**63 - 1
+    for number in (2**62, most):
+        call(f"slot {number} is out of range", index=torch.tensor([0, number]))
+    call(f"slot {most} is out of range", index=torch.tensor([most]), mode="PA_BLK_BNSD")
+    call("slot 12 is out of range", index=torch.tensor([11]), mode="PA_BLK_BNSD")
+    whole = {"keys": keys.view(1, 1, 12, 8), "values": values.view(1, 1, 12, 16), "mode": "Norm"}
+    for number in (-1, 12, most):
+        call(f"index: {number} is out of range", index=torch.tensor([[0, number]]), **whole)
     assert bool((keys == 7).all())
     assert bool((values == 7).all())

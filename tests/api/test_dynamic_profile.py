@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import os
 
 import pytest
 import torch
@@ -19,8 +18,6 @@ def change(folder, **values):
     file = folder / dynamic_profile.FILE
     values.setdefault("prof_dir", str(folder))
     file.write_text(json.dumps({**dynamic_profile.TEMPLATE, **values}))
-    later = file.stat().st_mtime_ns + 1_000_000
-    os.utime(file, ns=(later, later))
 
 
 def work():
@@ -42,7 +39,7 @@ def test_a_changed_file_starts_a_profile_of_its_steps(tmp_path):
         dynamic_profile._State(),
         file=tmp_path / dynamic_profile.FILE,
         step=6,
-        version=dynamic_profile._state.version,
+        seen=dynamic_profile._state.seen,
     )
     assert json.loads((run / "profiler_metadata.json").read_text())["model"] == "llama"
 
@@ -76,6 +73,8 @@ def test_other_ranks_record_nothing(tmp_path, monkeypatch):
         ("[]", "it holds no object"),
         ('{"aktiv": 1}', "unknown key 'aktiv'"),
         ('{"active": "2"}', "active is '2', not a int"),
+        ('{"activities": ["GPU"]}', "unknown activity GPU: there are CPU, NPU"),
+        ('{"experimental_config": {"level": 1}}', "experimental_config: .*level"),
     ],
 )
 def test_bad_files(tmp_path, text, message):
@@ -83,6 +82,27 @@ def test_bad_files(tmp_path, text, message):
     file.write_text(text)
     with pytest.raises(ValueError, match=message):
         dynamic_profile.start(str(file))
+
+
+def test_a_bad_file_does_not_end_the_program(tmp_path):
+    dynamic_profile.init(str(tmp_path))
+    file = tmp_path / dynamic_profile.FILE
+    file.write_text('{"active": ')  # half of what an editor writes
+    with pytest.warns(UserWarning, match="no profile begins: .*is no configuration"):
+        dynamic_profile.step()
+    dynamic_profile.step()  # says it once
+    change(tmp_path)
+    dynamic_profile.step()
+    assert dynamic_profile._state.running is not None
+    dynamic_profile.step()
+
+
+def test_a_file_of_another_process_stays(tmp_path):
+    change(tmp_path, active=7)
+    dynamic_profile._write_template(tmp_path / dynamic_profile.FILE)
+    dynamic_profile.init(str(tmp_path))
+    assert json.loads((tmp_path / dynamic_profile.FILE).read_text())["active"] == 7
+    assert [p.name for p in tmp_path.iterdir()] == [dynamic_profile.FILE]
 
 
 def test_calls_without_a_file(tmp_path):

@@ -16,6 +16,8 @@ torch_npu._C.GeneratedKernel
 torch_npu._C.GeneratedKernel.__init__
 torch_npu._C._BuiltGraph
 torch_npu._C._NPUGraph
+torch_npu._C._NPUTaskGroupHandle
+torch_npu._C._NPUTaskGroupHandle.__init__
 torch_npu._C._distributed_c10d.ProcessGroupHCCL
 torch_npu._C._distributed_c10d.ProcessGroupHCCL.Options
 """

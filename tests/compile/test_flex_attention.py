@@ -1,5 +1,8 @@
 """flex_attention on npu against attention in float64: with gradients in eager mode, compiled without."""
 
+import importlib
+from types import SimpleNamespace
+
 import pytest
 import torch
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
@@ -8,6 +11,7 @@ from torch_npu import accuracy
 from torch_npu.accuracy import Tolerance
 
 BATCH, HEADS, LENGTH, CHANNELS = 2, 4, 160, 32
+REFUSAL = "flex_attention compiled for npu has no gradients"
 
 
 def causal(b, h, q, kv):
@@ -64,19 +68,47 @@ def test_gradients(is_causal, has_distance):
         check(leaf.grad, reference.grad, torch.float32)
 
 
-@pytest.mark.parametrize(("is_causal", "dtype"), [(True, torch.float32), (False, torch.bfloat16)])
-def test_compiled(is_causal, dtype):
-    given = tensors(dtype, heads=2)
+def test_compiled():
+    """One kernel serves both calls: it is in Inductor's cache after the first."""
+    given = tensors(torch.bfloat16, heads=2)
+    expected = defined(*(t.double() for t in given), True, True)
     compiled = torch.compile(flex_attention)
-    out = compiled(*(t.npu() for t in given), enable_gqa=True, **masks(is_causal, True))
+    out = compiled(*(t.npu() for t in given), enable_gqa=True, **masks(True, True))
     assert out.device.type == "npu"
-    check(out, defined(*(t.double() for t in given), is_causal, True), dtype)
+    check(out, expected, torch.bfloat16)
+    leaves = [t.npu().requires_grad_() for t in given]
+    with torch.no_grad():
+        out = compiled(*leaves, enable_gqa=True, **masks(True, True))
+    check(out, expected, torch.bfloat16)
 
 
-def test_compiled_with_gradients_is_refused():
-    leaves = [t.npu().requires_grad_() for t in tensors()]
-    with pytest.raises(Exception, match="flex_attention compiled for npu has no gradients"):
-        torch.compile(flex_attention)(*leaves)
+@pytest.mark.parametrize("learns", ["query", "value", "bias"])
+def test_compiled_with_gradients_is_refused(learns):
+    q, k, v = (t.npu() for t in tensors())
+    bias = torch.zeros(HEADS, device="npu")
+    {"query": q, "value": v, "bias": bias}[learns].requires_grad_()
+
+    def shifted(score, b, h, q, kv):
+        return score + bias[h]
+
+    with pytest.raises(Exception, match=REFUSAL):
+        torch.compile(flex_attention)(q, k, v, score_mod=shifted)
+
+
+def test_compiled_sums_are_refused():
+    given = [t.npu() for t in tensors()]
+    with pytest.raises(Exception, match=REFUSAL), torch.no_grad():
+        torch.compile(flex_attention)(*given, return_lse=True)
+
+
+def test_backward_has_no_kernel():
+    """Of an uncompiled call whose gradients are compiled: the forward's refusal does not see it."""
+    from torch._inductor.lowering import lowerings
+
+    importlib.import_module("torch._inductor.kernel.flex.flex_attention")
+    query = SimpleNamespace(get_device=lambda: torch.device("npu"))
+    with pytest.raises(NotImplementedError, match=REFUSAL):
+        lowerings[torch.ops.higher_order.flex_attention_backward](query)
 
 
 def test_other_devices_are_refused_as_before():

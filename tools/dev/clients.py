@@ -27,7 +27,10 @@ def without_missing_operators(venv: Path) -> None:
     file = site_packages(venv / "bin" / "python") / "torchvision" / "__init__.py"
     lines = file.read_text().splitlines(keepends=True)
     names = {"_autograd_registrations,", "_meta_registrations,"}
-    file.write_text("".join(line for line in lines if line.strip() not in names))
+    kept = [line for line in lines if line.strip() not in names]
+    if len(kept) != len(lines) - len(names):
+        raise SystemExit(f"{file} does not import {' '.join(sorted(names))}: it is another version")
+    file.write_text("".join(kept))
 
 
 @dataclass(frozen=True)

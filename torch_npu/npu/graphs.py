@@ -44,10 +44,12 @@ def graph_task_group_end(stream: torch.Stream) -> Any:  # noqa: ANN401 (a handle
 def graph_task_update_begin(stream: torch.Stream, handle: Any) -> None:  # noqa: ANN401
     """Lets the work of ``stream`` until :func:`graph_task_update_end` replace that of a task group.
 
-    Call the same operators as in the group, with other arguments, such as lengths that the host knows.
+    Call the same operators as in the group, with other arguments, such as lengths that the host knows. Pass results by
+    ``out=``: memory that is allocated on ``stream`` until the end is the graph's, whose replays write it.
 
     Raises:
-        RuntimeError: ``stream`` is one of another device than the graph's, or is being captured.
+        RuntimeError: ``stream`` is one of another device than the graph's, or is being captured; the graph's capture
+            has not ended.
     """
     state.native().graph_task_update_begin(stream.device_index, stream.stream_id, handle)
 

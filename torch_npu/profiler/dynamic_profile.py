@@ -10,6 +10,9 @@ Example:
 
 import dataclasses
 import json
+import os
+import tempfile
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +49,7 @@ TEMPLATE: dict[str, Any] = {
 @dataclasses.dataclass
 class _State:
     file: Path | None = None
-    version: int = 0  # of the file: the time of its last change
+    seen: bytes = b""  # the file's last content
     step: int = 0
     waiting: dict[str, Any] | None = None  # for its start_step
     running: profile | None = None
@@ -56,10 +59,18 @@ class _State:
 _state = _State()
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _content(file: Path) -> bytes:
+    """What the file holds; nothing if it cannot be read."""
     try:
-        given = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        return file.read_bytes()
+    except OSError:
+        return b""
+
+
+def _read(file: Path, content: bytes) -> dict[str, Any]:
+    try:
+        given = json.loads(content)
+    except ValueError as error:
         raise ValueError(f"{file} is no configuration of a profile: {error}") from None
     if not isinstance(given, dict):
         raise ValueError(f"{file} is no configuration of a profile: it holds no object")
@@ -69,35 +80,70 @@ def _read(file: Path) -> dict[str, Any]:
             raise ValueError(f"{file} has the unknown key {key!r}: the keys are {', '.join(known)}")
         if not isinstance(value, type(known[key])):
             raise ValueError(f"{file}: {key} is {value!r}, not a {type(known[key]).__name__}")
-    return {**TEMPLATE, **given}
+    config = {**TEMPLATE, **given}
+    _activities(file, config)
+    _experimental(file, config)
+    return config
+
+
+_ACTIVITIES = {"CPU": ProfilerActivity.CPU, "NPU": ProfilerActivity.NPU}
+
+
+def _activities(file: Path, config: dict[str, Any]) -> list[Any]:
+    names = [str(name).upper() for name in config["activities"]]
+    for name in names:
+        if name not in _ACTIVITIES:
+            known = ", ".join(_ACTIVITIES)
+            raise ValueError(f"{file} has the unknown activity {name}: there are {known}")
+    return [_ACTIVITIES[name] for name in names]
+
+
+def _experimental(file: Path, config: dict[str, Any]) -> _ExperimentalConfig:
+    given = dict(config["experimental_config"])
+    for key, kind in (("profiler_level", ProfilerLevel), ("aic_metrics", AiCMetrics)):
+        if key in given:
+            given[key] = getattr(kind, str(given[key]), given[key])
+    try:
+        return _ExperimentalConfig(**given)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{file}: experimental_config: {error}") from None
 
 
 def _is_for_this_rank(config: dict[str, Any]) -> bool:
     return not config["is_rank"] or int(environment.text("RANK")) in config["rank_list"]
 
 
-def _begin(config: dict[str, Any]) -> None:
+def _begin(file: Path, config: dict[str, Any]) -> None:
     if not _is_for_this_rank(config):
         return
-    experimental = dict(config["experimental_config"])
-    for key, kind in (("profiler_level", ProfilerLevel), ("aic_metrics", AiCMetrics)):
-        if key in experimental:
-            experimental[key] = getattr(kind, experimental[key], experimental[key])
-    _state.left = max(config["active"], 1)
-    _state.running = profile(
-        activities=[getattr(ProfilerActivity, name.upper()) for name in config["activities"]],
-        schedule=schedule(wait=0, warmup=0, active=_state.left, repeat=1),
+    active = max(config["active"], 1)
+    begun = profile(
+        activities=_activities(file, config),
+        schedule=schedule(wait=0, warmup=0, active=active, repeat=1),
         on_trace_ready=tensorboard_trace_handler(
             config["prof_dir"], analyse_flag=config["analyse"] and not config["is_rank"]
         ),
         **{
             key: config[key] for key in TEMPLATE if key.startswith(("record_", "profile_", "with_"))
         },
-        experimental_config=_ExperimentalConfig(**experimental),
+        experimental_config=_experimental(file, config),
     )
-    _state.running.start()
+    begun.start()
+    _state.running, _state.left = begun, active
     for key, value in config["metadata"].items():
-        _state.running.add_metadata_json(str(key), json.dumps(value))
+        begun.add_metadata_json(str(key), json.dumps(value))
+
+
+def _write_template(file: Path) -> None:
+    """Writes the whole file at once, unless another process has been faster."""
+    with tempfile.NamedTemporaryFile("w", dir=file.parent, suffix=".json", encoding="utf-8") as new:
+        new.write(json.dumps(TEMPLATE, indent=4) + "\n")
+        new.flush()
+        try:
+            os.link(new.name, file)
+        except FileExistsError:
+            return
+    file.chmod(0o644)
 
 
 def init(path: str) -> None:
@@ -111,8 +157,8 @@ def init(path: str) -> None:
         raise ValueError(f"{path} is no folder: make it before dynamic_profile.init")
     file = folder / FILE
     if not file.exists():
-        file.write_text(json.dumps(TEMPLATE, indent=4) + "\n", encoding="utf-8")
-    _state.file, _state.version, _state.step = file, file.stat().st_mtime_ns, 0
+        _write_template(file)
+    _state.file, _state.seen, _state.step = file, _content(file), 0
 
 
 def start(config_path: str | None = None) -> None:
@@ -127,15 +173,16 @@ def start(config_path: str | None = None) -> None:
     file = Path(config_path) if config_path else _state.file
     if file is None:
         raise RuntimeError("dynamic_profile.start needs a file, or dynamic_profile.init before it")
-    _begin(_read(file))
+    _begin(file, _read(file, _content(file)))
 
 
 def step() -> None:
     """Counts a step of the program: begins a profile if the file has changed, ends one after its ``active`` steps.
 
+    A file that is no configuration is a warning: the program goes on, and the file is read again when it changes.
+
     Raises:
         RuntimeError: :func:`init` was not called.
-        ValueError: the changed file is no configuration.
     """
     if _state.file is None and _state.running is None:
         raise RuntimeError("dynamic_profile.step needs dynamic_profile.init before it")
@@ -147,11 +194,15 @@ def step() -> None:
             ended, _state.running = _state.running, None
             ended.stop()
         return
-    if _state.file is not None and _state.file.exists():
-        version = _state.file.stat().st_mtime_ns
-        if version != _state.version:
-            _state.version = version
-            _state.waiting = _read(_state.file)
-    if _state.waiting is not None and _state.step >= _state.waiting["start_step"]:
-        config, _state.waiting = _state.waiting, None
-        _begin(config)
+    if _state.file is None:
+        return
+    content = _content(_state.file)
+    try:
+        if content not in (b"", _state.seen):
+            _state.seen = content
+            _state.waiting = _read(_state.file, content)
+        if _state.waiting is not None and _state.step >= _state.waiting["start_step"]:
+            config, _state.waiting = _state.waiting, None
+            _begin(_state.file, config)
+    except (ValueError, RuntimeError, OSError) as error:
+        warnings.warn(f"no profile begins: {error}", stacklevel=2)

@@ -1,5 +1,8 @@
 // Task groups: tasks of a captured graph that are replaced between its replays, and while one waits.
 
+#include <atomic>
+#include <chrono>
+#include <future>
 #include <vector>
 
 #include "capture_fixture.h"
@@ -98,7 +101,102 @@ TEST_F(TaskGroupTest, CallsWithoutTheirBeginFail) {
   EXPECT_EQ(aclmdlRICaptureTaskGrpBegin(stream_), ACL_SUCCESS);
   EXPECT_EQ(aclmdlRICaptureTaskGrpBegin(stream_), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclmdlRICaptureTaskUpdateEnd(stream_), ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED);
-  EXPECT_EQ(end(), ACL_SUCCESS) << recent_error();
+  EXPECT_EQ(end(), ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED);
+  EXPECT_NE(recent_error().find("has an open task group: call aclmdlRICaptureTaskGrpEnd"), std::string::npos);
+  EXPECT_EQ(model_, nullptr);
+  expect_usable();
+}
+
+TEST_F(TaskGroupTest, AnUpdateHasNoGroups) {
+  capture();
+  ASSERT_EQ(aclmdlRICaptureTaskUpdateBegin(other_, group_), ACL_SUCCESS);
+  EXPECT_EQ(aclmdlRICaptureTaskGrpBegin(other_), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(note(7, other_), ACL_SUCCESS);
+  EXPECT_EQ(aclmdlRICaptureTaskUpdateEnd(other_), ACL_SUCCESS) << recent_error();
+  EXPECT_EQ(aclrtSynchronizeStream(other_), ACL_SUCCESS);
+  EXPECT_EQ(replay(), ACL_SUCCESS);
+  EXPECT_EQ(ran_, (std::vector{1, 7, 3}));
+}
+
+TEST_F(TaskGroupTest, AGroupIsUpdatedAfterItsCapture) {
+  ASSERT_EQ(begin(ACL_MODEL_RI_CAPTURE_MODE_RELAXED), ACL_SUCCESS);
+  ASSERT_EQ(aclmdlRICaptureTaskGrpBegin(stream_), ACL_SUCCESS);
+  ASSERT_EQ(note(2), ACL_SUCCESS);
+  ASSERT_EQ(aclmdlRICaptureTaskGrpEnd(stream_, &group_), ACL_SUCCESS);
+  EXPECT_EQ(update({7}), ACL_ERROR_RT_MODEL_CAPTURED);
+  EXPECT_NE(recent_error().find("is still captured: end its capture first"), std::string::npos);
+  EXPECT_EQ(status(other_), ACL_MODEL_RI_CAPTURE_STATUS_NONE);
+  ASSERT_EQ(end(), ACL_SUCCESS) << recent_error();
+  EXPECT_EQ(update({7}), ACL_SUCCESS) << recent_error();
+  EXPECT_EQ(aclrtSynchronizeStream(other_), ACL_SUCCESS);
+  EXPECT_EQ(replay(), ACL_SUCCESS);
+  EXPECT_EQ(ran_, std::vector{7});
+}
+
+TEST_F(TaskGroupTest, AGroupOfAResetDeviceIsNotUpdated) {
+  capture();
+  ASSERT_EQ(aclrtResetDevice(0), ACL_SUCCESS) << recent_error();
+  ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+  ASSERT_EQ(aclrtCreateStream(&other_), ACL_SUCCESS);
+  EXPECT_EQ(update({7}), ACL_ERROR_RT_MODEL_CONTEXT);
+  EXPECT_NE(recent_error().find("was reset after model"), std::string::npos);
+}
+
+TEST_F(TaskGroupTest, AModelThatIsDestroyedDuringAnUpdateFailsIt) {
+  capture();
+  ASSERT_EQ(aclmdlRICaptureTaskUpdateBegin(other_, group_), ACL_SUCCESS);
+  EXPECT_EQ(note(7, other_), ACL_SUCCESS);
+  ASSERT_EQ(aclmdlRIDestroy(model_), ACL_SUCCESS);
+  EXPECT_EQ(aclmdlRICaptureTaskUpdateEnd(other_), ACL_ERROR_RT_MODEL_CONTEXT);
+  EXPECT_NE(recent_error().find("the model of the task group was destroyed"), std::string::npos);
+  EXPECT_EQ(status(other_), ACL_MODEL_RI_CAPTURE_STATUS_NONE);
+}
+
+TEST_F(TaskGroupTest, AGraphWithGroupsIsNoPartOfAnother) {
+  capture();
+  aclmdlRI inner = model_;
+  ASSERT_EQ(begin(), ACL_SUCCESS);
+  EXPECT_EQ(aclmdlRIExecuteAsync(inner, stream_), ACL_ERROR_RT_STREAM_CAPTURED);
+  EXPECT_NE(recent_error().find("a replay of a graph with task groups cannot be part of a graph"), std::string::npos);
+  EXPECT_EQ(end(), ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED);
+  model_ = inner;
+  EXPECT_EQ(replay(), ACL_SUCCESS) << recent_error();
+  EXPECT_EQ(ran_, (std::vector{1, 2, 3}));
+}
+
+TEST_F(TaskGroupTest, AnUpdateDoesNotWaitForTheTaskThatItReplaces) {
+  struct Gate {
+    std::atomic<bool> is_running{false};
+    std::atomic<bool> is_open{false};
+  } gate;
+  const softnpuTask blocking = make_task(
+      "note", SOFTNPU_COST_LARGE,
+      [](void* state, char*, size_t) -> aclError {
+        auto& own = *static_cast<Gate*>(state);
+        own.is_running = true;
+        own.is_running.notify_all();
+        own.is_open.wait(false);
+        return ACL_SUCCESS;
+      },
+      &gate);
+  ASSERT_EQ(begin(), ACL_SUCCESS);
+  ASSERT_EQ(aclmdlRICaptureTaskGrpBegin(stream_), ACL_SUCCESS);
+  ASSERT_EQ(softnpuLaunch(stream_, &blocking), ACL_SUCCESS);
+  ASSERT_EQ(aclmdlRICaptureTaskGrpEnd(stream_, &group_), ACL_SUCCESS);
+  ASSERT_EQ(end(), ACL_SUCCESS) << recent_error();
+  // Other threads, since under some configurations a launch runs the work.
+  auto replayed = std::async(std::launch::async, [this] { return aclrtSetDevice(0) + replay(); });
+  gate.is_running.wait(false);
+  auto updated = std::async(std::launch::async, [this] { return aclrtSetDevice(0) + update({7}); });
+  const auto state = updated.wait_for(std::chrono::seconds(20));
+  gate.is_open = true;
+  gate.is_open.notify_all();
+  EXPECT_EQ(state, std::future_status::ready);
+  EXPECT_EQ(updated.get(), ACL_SUCCESS);
+  EXPECT_EQ(replayed.get(), ACL_SUCCESS);
+  ASSERT_EQ(aclrtSynchronizeStream(other_), ACL_SUCCESS);
+  EXPECT_EQ(replay(), ACL_SUCCESS) << recent_error();
+  EXPECT_EQ(ran_, std::vector{7});
 }
 
 TEST_F(TaskGroupTest, AGroupIsGoneWithItsModel) {

@@ -51,7 +51,7 @@ const AclnnOp<decltype(aclnnFlashAttentionScoreGradV2GetWorkspaceSize)>& backwar
 
 // Some tensors in PyTorch's query have symbolic sizes, or no memory.
 bool has_type(aclnn_check::Check& check, const Tensor& tensor, aclnn_check::Dtypes allowed) {
-  return check.takes_output(tensor) && (aclnn_check::dtype_bit(tensor.scalar_type()) & allowed) != 0 &&
+  return check.takes_any(tensor) && (aclnn_check::dtype_bit(tensor.scalar_type()) & allowed) != 0 &&
          tensor.sym_numel() != 0;
 }
 

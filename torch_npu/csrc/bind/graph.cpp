@@ -38,11 +38,19 @@ void bind_graph(py::module_& m) {
       .def("debug_dump", &Graph::debug_dump, py::arg("debug_path"));
   m.def("graph_pool_handle", &graph_pool_handle);
   py::class_<TaskGroup>(m, "_NPUTaskGroupHandle");
-  m.def("graph_task_group_begin", [](int device, std::int64_t id) { begin_task_group(stream_of(device, id)); });
-  m.def("graph_task_group_end", [](int device, std::int64_t id) { return end_task_group(stream_of(device, id)); });
-  m.def("graph_task_update_begin",
-        [](int device, std::int64_t id, const TaskGroup& group) { begin_task_update(stream_of(device, id), group); });
-  m.def("graph_task_update_end", [](int device, std::int64_t id) { end_task_update(stream_of(device, id)); });
+  m.def(
+      "graph_task_group_begin", [](int device, std::int64_t id) { begin_task_group(stream_of(device, id)); },
+      release_gil());
+  m.def(
+      "graph_task_group_end", [](int device, std::int64_t id) { return end_task_group(stream_of(device, id)); },
+      release_gil());
+  m.def(
+      "graph_task_update_begin",
+      [](int device, std::int64_t id, const TaskGroup& group) { begin_task_update(stream_of(device, id), group); },
+      release_gil());
+  m.def(
+      "graph_task_update_end", [](int device, std::int64_t id) { end_task_update(stream_of(device, id)); },
+      release_gil());
   m.def("is_capturing",
         [](int device, std::int64_t id) { return any_capture() && capture_of(stream_of(device, id)) != nullptr; });
 }

@@ -79,6 +79,7 @@ void Graph::capture_begin(c10::MempoolId_t pool, aclmdlRICaptureMode mode) {
   ongoing_.emplace();
   model = capture_of(stream);
   generators_.begin(model);
+  updates_ = UpdateMemory::create(device, pool_, model);
   begin_capture_to_pool(device, pool_,
                         [device, model](c10::StreamId id) { return capture_of(npu_stream(device, id)) == model; });
   host_allocator().begin_allocate_to_pool(pool_, [model](c10::Stream asking) { return capture_of(asking) == model; });
@@ -125,6 +126,7 @@ void Graph::replay() {
 }
 
 void Graph::release_memory() noexcept {
+  updates_.reset();
   if (!std::exchange(has_pool_, false)) return;
   try {
     const c10::DeviceIndex device = stream_.has_value() ? stream_->device_index() : current_device();

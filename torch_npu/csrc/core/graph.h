@@ -6,11 +6,13 @@
 #include <c10/core/Allocator.h>
 #include <c10/core/Stream.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "core/capture.h"
 #include "core/captured_generators.h"
+#include "core/task_group.h"
 
 namespace torch_npu {
 
@@ -45,6 +47,7 @@ class Graph {
   c10::MempoolId_t pool_{0, 0};
   bool has_pool_ = false;
   aclmdlRI model_ = nullptr;
+  std::shared_ptr<UpdateMemory> updates_;
   CapturedGenerators generators_;
 };
 

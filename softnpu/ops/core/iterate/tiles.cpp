@@ -6,7 +6,7 @@
 
 namespace softnpu {
 
-Tiles::Tiles(Space space, std::span<const Use> uses) : space_(std::move(space)) {
+Tiles::Tiles(Space space, std::span<const Use> uses, Length length) : space_(std::move(space)) {
   for (size_t k = 0; k < space_.operands(); ++k) {
     OperandAccess& operand = accesses_[k];
     const aclDataType dtype = space_.operand(k).dtype;
@@ -24,7 +24,7 @@ Tiles::Tiles(Space space, std::span<const Use> uses) : space_(std::move(space)) 
     runs = runs && accesses_[k].is_direct && space_.stride(k, inner) == accesses_[k].compute_bytes;
     gaps = gaps || !accesses_[k].in_place;
   }
-  has_runs_in_place_ = runs && gaps;
+  has_runs_in_place_ = length == Length::kAny && runs && gaps;
 }
 
 void* Tiles::load(size_t k, int64_t at, int64_t count, char* buffer) const {

@@ -24,9 +24,12 @@ class Tiles {
     Access access = Access::kRead;
   };
 
+  // Whether a tile may be a run of elements in place, or has kTile values unless it is the last.
+  enum class Length : uint8_t { kAny, kWhole };
+
   Tiles() = default;
   // One use per operand of the space.
-  Tiles(Space space, std::span<const Use> uses);
+  Tiles(Space space, std::span<const Use> uses, Length length = Length::kAny);
 
   int64_t count() const { return space_.count(); }
 

@@ -53,7 +53,7 @@ Status plan_draw(const RandomSeed& seed, const aclTensor& out, std::span<const a
   }
   Space space;
   SOFTNPU_RETURN_IF_ERROR(Space::make(tensors, 1, &space));
-  task->tiles = Tiles(std::move(space), uses);
+  task->tiles = Tiles(std::move(space), uses, Tiles::Length::kWhole);  // numbers come in blocks
   const double cost = kFlopsPerNumber * static_cast<double>(task->tiles.count() * distribution.words_per_element);
   task->distribution = std::move(distribution);
   task->threads = threads_for(cost);

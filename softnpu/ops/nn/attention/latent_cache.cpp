@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -130,21 +131,23 @@ struct LatentTask {
     std::vector<double> buffer(static_cast<size_t>(indices));
     const double* const given = index.read(0, indices, buffer.data());
     const int64_t limit = std::min(key_cache.slots, value_cache.slots);
+    const int64_t own = by_sequence ? limit / std::max<int64_t>(1, batch) : limit;  // slots that a number may name
     const int64_t page = key_cache.page, pages = by_page ? indices / std::max<int64_t>(1, batch) : 0;
+    const auto out_of_range = [&](int64_t slot) {
+      if (by_sequence) return bad(text("index: ", slot, " is out of range: 0 up to ", own - 1, " are taken"));
+      return bad(text("index: slot ", slot, " is out of range: up to ", limit - 1, " are taken"));
+    };
     slots->reserve(static_cast<size_t>(batch * tokens));
     for (int64_t i = 0; i < batch * tokens; ++i) {
       const int64_t sequence = i / tokens, at = i % tokens;
-      const auto number = static_cast<int64_t>(given[by_page ? sequence * pages + at / page : i]);
-      int64_t slot = by_page && number >= 0 ? number + at % page : number;
-      if (by_sequence) {
-        const int64_t own = limit / batch;
-        if (number < 0 || number >= own) {
-          return bad(text("index: ", number, " is out of range: 0 up to ", own - 1, " are taken"));
-        }
-        slot += sequence * own;
-      }
-      if (slot >= limit) return bad(text("index: slot ", slot, " is out of range: up to ", limit - 1, " are taken"));
-      slots->push_back(slot);
+      const double number = given[by_page ? sequence * pages + at / page : i];
+      // The largest int64 as a double is above all int64.
+      const bool is_int64 = number < 0x1p63;
+      const int64_t slot = is_int64 ? static_cast<int64_t>(number) : std::numeric_limits<int64_t>::max();
+      if (slot >= own || (by_sequence && slot < 0)) return out_of_range(slot);
+      const int64_t moved = slot + (by_sequence ? sequence * own : by_page && slot >= 0 ? at % page : 0);
+      if (moved >= limit) return out_of_range(moved);
+      slots->push_back(moved);
     }
     return Status::ok();
   }

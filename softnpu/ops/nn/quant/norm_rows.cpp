@@ -139,7 +139,7 @@ struct StaticNormTask {
   NormedRows rows;
   bool divides = true;
   std::vector<Branch> branches;
-  std::optional<FlatWriter<float>> zeros;
+  std::vector<FlatWriter<float>> zeros;
 
   void run() const {
     struct Factors {
@@ -157,7 +157,7 @@ struct StaticNormTask {
         branches[i].y.put(row * rows.length, rows.length, buffer);
       }
     });
-    if (zeros) write_zeros(*zeros, rows.rows * rows.length);
+    for (const FlatWriter<float>& all : zeros) write_zeros(all, rows.rows * rows.length);
   }
 
  private:
@@ -213,10 +213,13 @@ Status norm_quant(const NormQuant& operands, bool divides, int64_t axis, const s
   SOFTNPU_RETURN_IF_ERROR(task->rows.make(operands));
   task->divides = divides;
   const int64_t length = task->rows.length, count = task->rows.rows * length;
-  for (const NormBranch& branch : branches) {
+  for (size_t i = 0; i < branches.size(); ++i) {
+    const NormBranch& branch = branches[i];
     if (!is_given(branch.scale)) {
-      if (!is_given(branch.y)) continue;
-      SOFTNPU_RETURN_IF_ERROR(open_int8(*branch.y, "y2", count, &task->zeros.emplace()));
+      if (i == 0 && length > 0) {
+        return no_quantization(text("the first scale has no elements, where 1 or ", length, " are needed"));
+      }
+      if (is_given(branch.y)) SOFTNPU_RETURN_IF_ERROR(open_int8(*branch.y, "y2", count, &task->zeros.emplace_back()));
       continue;
     }
     if (branch.y == nullptr) return no_quantization("a result is null that has scales");
@@ -250,9 +253,11 @@ Status norm_dynamic_quant(const NormQuant& operands, const aclBoolArray* mask,
     }
     const int64_t values = element_count(branch.y), scales = element_count(branch.scale);
     SOFTNPU_RETURN_IF_ERROR(
-        open_int8(branch.y, "the result", values, &task->zeros.emplace_back(FlatWriter<float>(), values).values));
+        open_int8(branch.y, "the result", values,
+                  &task->zeros.emplace_back(DynamicNormTask::Zeros{FlatWriter<float>(), values}).values));
     SOFTNPU_RETURN_IF_ERROR(
-        open_scale(branch.scale, "the scale", scales, &task->zeros.emplace_back(FlatWriter<float>(), scales).values));
+        open_scale(branch.scale, "the scale", scales,
+                   &task->zeros.emplace_back(DynamicNormTask::Zeros{FlatWriter<float>(), scales}).values));
   }
   if (count == 0) return plan_nothing(plan);
   return finish(std::move(task), operands.x1, plan);

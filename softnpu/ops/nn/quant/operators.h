@@ -36,9 +36,9 @@ Status anti_quant(const aclTensor& x, const aclTensor& scale, const aclTensor* o
                   bool square_scale, const aclTensor& y, Plan* plan);
 
 // The RMS norm of x1 + x2 over the dimensions of gamma, in int8: y = norm gamma + beta, of which each branch is
-// y / scale + offset, or y * scale + offset.
+// y / scale + offset, or y * scale + offset. The first branch has a scale; without one, `y` of the second is zeros.
 struct NormBranch {
-  const aclTensor* scale = nullptr;   // one element or as many as gamma; without it `y` is zeros
+  const aclTensor* scale = nullptr;   // one element or as many as gamma
   const aclTensor* offset = nullptr;  // as scale; 0 without it
   const aclTensor* y = nullptr;
 };

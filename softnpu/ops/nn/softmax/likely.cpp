@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -30,20 +29,23 @@ struct Buffers {
   std::vector<int64_t> order;
 };
 
-// The k-th largest value. Keeps up to 4 k candidates, all above the k-th largest of those before.
+bool is_nan(float value) { return value != value; }
+
+// The k-th largest value, NaN above all others. Keeps up to 4 k candidates, all above the k-th largest of those before.
 float kth_largest(const float* x, int64_t count, int64_t k, std::vector<float>* candidates) {
   const auto room = static_cast<size_t>(4 * k);
   float least = kNone;
   candidates->clear();
   const auto shrink = [&] {
     const auto nth = candidates->begin() + (k - 1);
-    std::nth_element(candidates->begin(), nth, candidates->end(), std::greater<>());
+    std::nth_element(candidates->begin(), nth, candidates->end(),
+                     [](float a, float b) { return a > b || (is_nan(a) && !is_nan(b)); });
     least = *nth;
     candidates->resize(static_cast<size_t>(k));
   };
   for (int64_t i = 0; i < count; ++i) {
     const bool is_filled = static_cast<int64_t>(candidates->size()) >= k;
-    if (is_filled && !(x[i] > least)) continue;
+    if (is_filled && x[i] <= least) continue;
     candidates->push_back(x[i]);
     if (candidates->size() >= room) shrink();
   }
@@ -51,11 +53,14 @@ float kth_largest(const float* x, int64_t count, int64_t k, std::vector<float>* 
   return least;
 }
 
-// Keeps the elements of at least the k-th largest value.
+// Leaves out the elements below the k-th largest value; none is below NaN.
 void keep_largest(const float* x, int64_t count, int64_t k, Buffers* b) {
   if (k >= count) return;
   const float least = kth_largest(x, count, k, &b->copy);
-  for (int64_t i = 0; i < count; ++i) b->out[static_cast<size_t>(i)] = x[i] < least ? kNone : x[i];
+  std::copy_n(x, count, b->out.begin());
+  for (int64_t i = 0; i < count; ++i) {
+    if (x[i] < least) b->out[static_cast<size_t>(i)] = kNone;
+  }
 }
 
 // Of the elements of b->out those stay whose predecessors, from the most probable one on, have less than p.
@@ -112,9 +117,7 @@ struct LikelyTask {
       for (int64_t row = first; row < last; ++row) {
         const float* const x = logits.read(row * length, length, buffers.row.data());
         std::copy_n(x, length, buffers.out.begin());
-        const bool has_nan = std::any_of(x, x + length, [](float value) { return value != value; });
-        // NaN has no order, and makes each probability NaN.
-        if (!has_nan) keep(row, given, x, &buffers);
+        keep(row, given, x, &buffers);
         to.put(row * length, length, buffers.out.data());
       }
     });
@@ -127,7 +130,8 @@ struct LikelyTask {
   void keep(int64_t row, const double* counts, const float* x, Buffers* buffers) const {
     const auto limit = static_cast<double>(length);
     if (counts != nullptr) keep_largest(x, length, static_cast<int64_t>(std::min(counts[row], limit)), buffers);
-    if (!p) return;
+    // NaN stays, as the largest, and makes each probability NaN, which is less than no p.
+    if (!p || std::any_of(x, x + length, is_nan)) return;
     float buffer = 0;
     const float share = *p->read(row, 1, &buffer);
     if (share < 1) keep_probable(length, share, buffers);

@@ -213,6 +213,15 @@ Status Capture::check_joined() const {
                first_stream_, " wait for it before the capture ends")};
 }
 
+Status Capture::check_groups() const {
+  for (const auto& [id, member] : members_) {
+    if (!member.group.has_value()) continue;
+    return {ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED,
+            text("stream ", id, " has an open task group: call aclmdlRICaptureTaskGrpEnd before the capture ends")};
+  }
+  return Status::ok();
+}
+
 Status Capture::end(const Stream& stream, std::vector<CapturedTask>* tasks) {
   if (stream.id() != first_stream_) {
     return {ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED,
@@ -223,6 +232,7 @@ Status Capture::end(const Stream& stream, std::vector<CapturedTask>* tasks) {
   SOFTNPU_RETURN_IF_ERROR(check_active());
   failure_ = {ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED, "it has ended"};
   SOFTNPU_RETURN_IF_ERROR(check_joined());
+  SOFTNPU_RETURN_IF_ERROR(check_groups());
   *tasks = std::move(tasks_);
   tasks_.clear();
   outputs_.clear();

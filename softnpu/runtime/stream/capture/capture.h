@@ -72,7 +72,8 @@ class Capture : public std::enable_shared_from_this<Capture> {
   // Whether end() and drop() were not called yet.
   bool is_ongoing() const;
 
-  // Ends it: all streams run their tasks again. Gives the tasks, or the reason why there is no graph.
+  // Ends it: all streams run their tasks again. Gives the tasks, or the reason why there is no graph, such as an open
+  // task group.
   Status end(const Stream& stream, std::vector<CapturedTask>* tasks);
   // `stream`, which is part of it, is being destroyed: fails, and ends if it is the first stream.
   void forget(const Stream& stream);
@@ -80,6 +81,7 @@ class Capture : public std::enable_shared_from_this<Capture> {
  private:
   Status check_active() const;  // mutex_ is held
   Status check_joined() const;  // mutex_ is held
+  Status check_groups() const;  // mutex_ is held
   void leave();
 
   const std::shared_ptr<CapturedGraph> graph_;

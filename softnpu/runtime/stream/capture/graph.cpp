@@ -32,6 +32,10 @@ trace::Node traced(const CapturedTask& task) {
   return {task.name, task.stream, bytes};
 }
 
+std::shared_ptr<const CapturedTask::Work> share(CapturedTask::Work work) {
+  return std::make_shared<const CapturedTask::Work>(std::move(work));
+}
+
 std::string stream_name(uint32_t stream) { return text("stream ", stream); }
 
 }  // namespace
@@ -46,6 +50,9 @@ void CapturedGraph::instantiate(std::vector<CapturedTask> tasks, std::vector<sof
   tasks_ = std::move(tasks);
   written_ = std::make_shared<const std::vector<softnpuRange>>(std::move(written));
   const auto count = static_cast<uint32_t>(tasks_.size());
+  for (uint32_t i = 0; i < count; ++i) {
+    if (tasks_[i].is_updatable) updatable_[i] = share(std::move(tasks_[i].work));
+  }
   for (uint32_t first = 0; first < count; first += steps_.back().count) steps_.push_back(step_from(first));
   has_steps_ = std::ranges::any_of(tasks_, [](const CapturedTask& task) { return task.make_steps != nullptr; });
   if (has_steps_) connect_steps();
@@ -64,8 +71,16 @@ void CapturedGraph::set_written(std::vector<softnpuRange> written) {
 }
 
 void CapturedGraph::update(const std::vector<uint32_t>& numbers, std::vector<CapturedTask> updates) {
+  std::vector<TaskWork> works;
+  works.reserve(updates.size());
+  for (CapturedTask& task : updates) works.push_back(share(std::move(task.work)));
   std::lock_guard lock(updating_);
-  for (size_t i = 0; i < numbers.size(); ++i) tasks_[numbers[i]].work = std::move(updates[i].work);
+  for (size_t i = 0; i < numbers.size(); ++i) updatable_.at(numbers[i]).swap(works[i]);
+}
+
+CapturedGraph::TaskWork CapturedGraph::newest_work(uint32_t task) const {
+  std::lock_guard lock(updating_);
+  return updatable_.at(task);
 }
 
 void CapturedGraph::connect_steps() {
@@ -123,9 +138,8 @@ Status CapturedGraph::run(const Step& step) const {
 Status CapturedGraph::run_step(const Step& step) const {
   const CapturedTask& first = tasks_[step.first];
   if (time_limits().any()) Executor::begin_operator();
-  std::unique_lock<std::mutex> lock;
-  if (first.is_updatable) lock = std::unique_lock(updating_);
   try {
+    if (first.is_updatable) return (*newest_work(step.first))();
     if (step.group == nullptr) return first.work();
     return status_from_callback([&](char* message, size_t size) {
       return fusion_of(first)->run(step.group, first.fusible->state, message, size);

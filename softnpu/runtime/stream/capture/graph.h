@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -32,8 +33,8 @@ class CapturedGraph : public std::enable_shared_from_this<CapturedGraph> {
   std::shared_ptr<const std::vector<softnpuRange>> written() const;
   // For an update whose tasks write other memory; before it.
   void set_written(std::vector<softnpuRange> written);
-  // Replaces the work of the tasks `numbers`, which are a task group's, by that of as many others, also while replays
-  // run.
+  // Replaces the work of the tasks `numbers`, which are a task group's, by that of as many others. Waits for nothing: a
+  // task that runs ends as it began.
   void update(const std::vector<uint32_t>& numbers, std::vector<CapturedTask> updates);
   // Of a replay: the greatest of its tasks', and not small if there are many.
   Cost cost() const { return cost_; }
@@ -53,6 +54,7 @@ class CapturedGraph : public std::enable_shared_from_this<CapturedGraph> {
 
  private:
   friend class GraphReplay;
+  using TaskWork = std::shared_ptr<const CapturedTask::Work>;
   // Tasks [first, first + count), fused where `group` is not null.
   struct Step {
     uint32_t first = 0;
@@ -68,6 +70,8 @@ class CapturedGraph : public std::enable_shared_from_this<CapturedGraph> {
   // Runs one step; recorded, if the replay is.
   Status run(const Step& step) const;
   Status run_step(const Step& step) const;
+  // Of a task group's task.
+  TaskWork newest_work(uint32_t task) const;
   // `status` in the words of the task that failed.
   Status named(const Step& step, const Status& status) const;
 
@@ -75,11 +79,12 @@ class CapturedGraph : public std::enable_shared_from_this<CapturedGraph> {
   const int32_t device_;
   std::vector<CapturedTask> tasks_;
   std::vector<Step> steps_;
-  std::shared_ptr<const std::vector<softnpuRange>> written_;  // guarded by updating_
   Cost cost_ = Cost::kSmall;
   bool has_steps_ = false;
   mutable std::mutex running_;
-  mutable std::mutex updating_;  // guards the tasks that are updatable; held while one of them runs
+  mutable std::mutex updating_;  // guards the members below; never held while a task runs
+  std::shared_ptr<const std::vector<softnpuRange>> written_;
+  std::map<uint32_t, TaskWork> updatable_;  // of task groups' tasks, by number; in place of their `work`
 };
 
 }  // namespace softnpu

@@ -14,10 +14,11 @@
 namespace softnpu {
 
 struct CapturedTask {
+  using Work = InlineFunction<Status(), 64>;
   static constexpr size_t kNeverDead = SIZE_MAX;
 
   const char* name = "";                    // a literal
-  InlineFunction<Status(), 64> work;        // runs at each replay
+  Work work;                                // runs at each replay
   StepsMaker make_steps;                    // instead of `work`: what runs at each replay, parked between its steps
   const softnpuFusible* fusible = nullptr;  // lives as long as the work; null if it always runs alone
   std::vector<softnpuRange> written;        // each replay raises their write epochs

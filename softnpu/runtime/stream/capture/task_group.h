@@ -7,10 +7,8 @@
 
 namespace softnpu {
 
-class CapturedGraph;
-
 struct TaskGroup {
-  std::weak_ptr<CapturedGraph> graph;
+  std::weak_ptr<void> model;    // what the program knows the graph as
   std::vector<uint32_t> tasks;  // their numbers in the graph
 };
 

@@ -73,10 +73,16 @@ def insert_slice(
     """A copy of the block ``ful`` whose elements of :func:`extract_slice` are those of ``sub``, which has ``sizes``.
 
     Raises:
-        ValueError: an element is outside of the block, or an argument has another number of axes.
+        ValueError: an element is outside of the block, an argument has another number of axes, or ``sub`` has other
+            sizes.
     """
+    part = _part(ful, offsets, sizes, strides)
     data = ful.handle.data.copy()
-    data[_part(ful, offsets, sizes, strides)] = sub.handle.data
+    if sub.handle.data.shape != data[part].shape:
+        raise ValueError(
+            f"sub is of shape {sub.handle.data.shape}, where sizes are {data[part].shape}"
+        )
+    data[part] = sub.handle.data
     return _block(data, ful)
 
 

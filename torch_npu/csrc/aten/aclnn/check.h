@@ -69,6 +69,9 @@ class Check {
   bool takes(at::TensorList tensors, Dtypes allowed) { return takes_all(tensors, allowed); }
   bool takes(const at::ITensorListRef& tensors, Dtypes allowed) { return takes_all(tensors, allowed); }
 
+  // A tensor that is read, of any dtype; it may be empty.
+  bool takes_any(const at::Tensor& tensor) { return fits(tensor, kAllDtypes); }
+
   // A tensor that will be written may be empty; the rule checks its type.
   bool takes_output(const at::Tensor& tensor) {
     if (!fits(tensor, kAllDtypes)) return false;

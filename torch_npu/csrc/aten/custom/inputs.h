@@ -30,6 +30,7 @@ class Inputs {
 
   // Throws unless `tensor` is a dense npu tensor on the same device as the others, of a type in `allowed`.
   void take(const char* role, const at::Tensor& tensor, aclnn_check::Dtypes allowed) {
+    // Kernels of npu write some of what they take: bytes that lazy clones share are copied in any case.
     const bool fits = tensor.defined() && check_.takes_output(tensor);
     if (!fits || (aclnn_check::dtype_bit(tensor.scalar_type()) & allowed) == 0) [[unlikely]]
       refuse_tensor(name_, role, tensor, allowed);
