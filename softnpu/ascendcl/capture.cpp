@@ -38,7 +38,7 @@ struct Model {
   std::shared_ptr<CapturedGraph> graph;
   uint64_t resets = 0;                // of the device, at the capture
   std::atomic<bool> is_ready{false};  // the capture has ended
-  std::mutex mutex;                   // guards `groups`
+  std::mutex mutex;                   // guards `groups` and changes of what the graph writes
   std::vector<std::shared_ptr<softnpu::TaskGroup>> groups;
 
   bool has_groups() {
@@ -276,9 +276,8 @@ Status end_update(aclrtStream stream) {
   SOFTNPU_RETURN_IF_ERROR(find_ready(*update->group, &model));
   update->graph = model->graph;
   SOFTNPU_RETURN_IF_ERROR(check_update(*update->graph, *update->group, update->tasks));
-  static std::mutex announcing;
   {
-    std::lock_guard lock(announcing);
+    std::lock_guard lock(model->mutex);
     std::vector<softnpuRange> written = *update->graph->written();
     for (const CapturedTask& task : update->tasks) {
       written.insert(written.end(), task.written.begin(), task.written.end());

@@ -51,8 +51,7 @@ const AclnnOp<decltype(aclnnFlashAttentionScoreGradV2GetWorkspaceSize)>& backwar
 
 // Some tensors in PyTorch's query have symbolic sizes, or no memory.
 bool has_type(aclnn_check::Check& check, const Tensor& tensor, aclnn_check::Dtypes allowed) {
-  return check.takes_any(tensor) && (aclnn_check::dtype_bit(tensor.scalar_type()) & allowed) != 0 &&
-         tensor.sym_numel() != 0;
+  return check.takes_empty(tensor, allowed) && tensor.sym_numel() != 0;
 }
 
 // One bias for all scores, or one that can be broadcast to them.

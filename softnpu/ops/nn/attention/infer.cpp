@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "ops/core/describe.h"
+#include "ops/core/given.h"
 #include "ops/nn/attention/attention.h"
 
 namespace softnpu {
@@ -36,8 +37,6 @@ struct FittedMask {
     if (!tensor.dims.empty() && keys > 0 && tensor.dims.back() > keys) tensor.dims.back() = keys;
   }
 };
-
-bool is_given(const aclTensor* tensor) { return tensor != nullptr && element_count(*tensor) > 0; }
 
 // The number of keys that a mask is for; 0 where sequences differ.
 int64_t keys_of(const AttentionArguments& arguments, std::string_view layout) {

@@ -193,8 +193,6 @@ struct LatentTask {
   QuantRowKernels quant_ = quant_row_kernels();
 };
 
-bool is_given(const aclTensor* tensor) { return tensor != nullptr && element_count(*tensor) > 0; }
-
 Status read_mode(const LatentCache& o, LatentTask* task, bool* is_blocked) {
   const std::string_view mode = o.mode == nullptr ? "" : o.mode;
   task->by_sequence = mode == "Norm";

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "ops/core/describe.h"
+#include "ops/core/given.h"
 #include "ops/core/iterate/flat.h"
 #include "ops/core/nothing.h"
 #include "workers/parallel.h"
@@ -20,10 +21,6 @@ constexpr double kFlopsPerElement = 24;
 
 Status bad(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
 
-bool is_value(const aclTensor& tensor) {
-  return is_known(tensor.dtype) && is_floating(tensor.dtype) && tensor.dtype != ACL_DOUBLE;
-}
-
 // Heads [T, length] that are rotated.
 struct Heads {
   FlatReader<float> from;
@@ -32,7 +29,7 @@ struct Heads {
 
   Status make(const aclTensor& x, const aclTensor& y, const char* role, int64_t tokens, int64_t head_size) {
     const bool fits = x.dims.size() == 2 && x.dims[0] == tokens && std::ranges::equal(x.dims, y.dims) &&
-                      head_size > 0 && x.dims[1] % head_size == 0 && is_value(x) && is_value(y);
+                      head_size > 0 && x.dims[1] % head_size == 0 && is_value(x.dtype) && is_value(y.dtype);
     if (!fits) {
       return bad(text(role, " is ", describe(x), " and its result ", describe(y), ": floating-point rows of heads of ",
                       head_size, " elements for ", tokens, " tokens are taken"));
@@ -129,7 +126,8 @@ Status rotate_by_positions(const PositionRotation& o, Plan* plan) {
   if ((n != 1 && n != 2) || (o.positions.dtype != ACL_INT32 && o.positions.dtype != ACL_INT64)) {
     return bad(text("positions is ", describe(o.positions), ": int32 and int64 of [T] or [m, T] are taken"));
   }
-  if (o.table.dims.size() != 2 || o.table.dims[1] % 2 != 0 || o.table.dims[1] > o.head_size || !is_value(o.table)) {
+  if (o.table.dims.size() != 2 || o.table.dims[1] % 2 != 0 || o.table.dims[1] > o.head_size ||
+      !is_value(o.table.dtype)) {
     return bad(text("cosSinCache is ", describe(o.table), ": floating-point rows of an even length up to the head's ",
                     o.head_size, " are taken"));
   }

@@ -19,8 +19,6 @@ namespace {
 constexpr int64_t kGrain = 1 << 14;  // values per chunk
 constexpr double kFlopsPerValue = 40;
 
-bool is_given(const aclTensor* tensor) { return tensor != nullptr && element_count(*tensor) > 0; }
-
 template <typename Accessor>
 Status open_values(const aclTensor* tensor, const char* role, int64_t count, std::optional<Accessor>* out) {
   if (!is_given(tensor)) return Status::ok();

@@ -10,14 +10,13 @@
 #include "base/text.h"
 #include "nnopbase/tensor.h"
 #include "ops/core/describe.h"
+#include "ops/core/given.h"
 #include "ops/core/iterate/flat.h"
 #include "ops/core/listed.h"
 
 namespace softnpu {
 
 inline Status no_quantization(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
-
-inline bool is_value(aclDataType dtype) { return is_known(dtype) && is_floating(dtype) && dtype != ACL_DOUBLE; }
 
 // One float32 for each of `rows` rows.
 inline Status open_scale(const aclTensor& tensor, const char* role, int64_t rows, FlatWriter<float>* out) {

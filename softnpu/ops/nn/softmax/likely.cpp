@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "ops/core/describe.h"
+#include "ops/core/given.h"
 #include "ops/core/iterate/flat.h"
 #include "ops/core/nothing.h"
 #include "workers/parallel.h"
@@ -146,16 +147,10 @@ Status open(const aclTensor& tensor, const char* role, T* out) {
   return Status::ok();
 }
 
-bool is_value(const aclTensor& tensor) {
-  return is_known(tensor.dtype) && is_floating(tensor.dtype) && tensor.dtype != ACL_DOUBLE;
-}
-
-bool is_given(const aclTensor* tensor) { return tensor != nullptr && element_count(*tensor) > 0; }
-
 }  // namespace
 
 Status keep_likely(const aclTensor& logits, const aclTensor* p, const aclTensor* k, const aclTensor& out, Plan* plan) {
-  if (logits.dims.size() != 2 || !is_value(logits) || logits.dtype != out.dtype ||
+  if (logits.dims.size() != 2 || !is_value(logits.dtype) || logits.dtype != out.dtype ||
       !std::ranges::equal(logits.dims, out.dims)) {
     return bad(text("logits are ", describe(logits), " and the result ", describe(out),
                     ": floating-point numbers [N, V] are taken"));
@@ -166,7 +161,7 @@ Status keep_likely(const aclTensor& logits, const aclTensor* p, const aclTensor*
   SOFTNPU_RETURN_IF_ERROR(open(logits, "logits", &task->logits));
   SOFTNPU_RETURN_IF_ERROR(open(out, "the result", &task->to));
   const bool has_p = is_given(p), has_k = is_given(k);
-  if ((has_p && (!is_value(*p) || element_count(*p) != task->rows)) ||
+  if ((has_p && (!is_value(p->dtype) || element_count(*p) != task->rows)) ||
       (has_k && ((k->dtype != ACL_INT32 && k->dtype != ACL_INT64) || element_count(*k) != task->rows))) {
     return bad(text(has_p ? "p is " + describe(*p) : "p is null", has_k ? ", k " + describe(*k) : "", " for logits ",
                     describe(logits), ": floating-point numbers and integers, one a row, are taken"));

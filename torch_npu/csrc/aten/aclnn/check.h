@@ -69,8 +69,8 @@ class Check {
   bool takes(at::TensorList tensors, Dtypes allowed) { return takes_all(tensors, allowed); }
   bool takes(const at::ITensorListRef& tensors, Dtypes allowed) { return takes_all(tensors, allowed); }
 
-  // A tensor that is read, of any dtype; it may be empty.
-  bool takes_any(const at::Tensor& tensor) { return fits(tensor, kAllDtypes); }
+  // As takes(), of a tensor that may be empty.
+  bool takes_empty(const at::Tensor& tensor, Dtypes allowed) { return fits(tensor, allowed); }
 
   // A tensor that will be written may be empty; the rule checks its type.
   bool takes_output(const at::Tensor& tensor) {

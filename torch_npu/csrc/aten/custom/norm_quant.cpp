@@ -19,6 +19,16 @@ using OptionalTensor = std::optional<Tensor>;
 
 constexpr aclnn_check::Dtypes kOffsets = kUpToFloat | dtypes({at::kInt, at::kChar});
 
+// What is added and normed: of one type.
+void take_summands(Inputs* inputs, const Tensor& x1, const Tensor& x2, const Tensor& gamma,
+                   const OptionalTensor& beta) {
+  inputs->take("x1", x1, kUpToFloat);
+  const auto same = aclnn_check::dtype_bit(x1.scalar_type());
+  inputs->take("x2", x2, same);
+  inputs->take("gamma", gamma, same);
+  inputs->take("beta", beta, same);
+}
+
 }  // namespace
 
 std::tuple<Tensor, Tensor, Tensor> npu_add_rms_norm_quant(const Tensor& x1, const Tensor& x2, const Tensor& gamma,
@@ -29,11 +39,7 @@ std::tuple<Tensor, Tensor, Tensor> npu_add_rms_norm_quant(const Tensor& x1, cons
                                                           std::optional<int64_t> dst_type) {
   static const AclnnOp<decltype(aclnnAddRmsNormQuantV2GetWorkspaceSize)> function("aclnnAddRmsNormQuantV2");
   Inputs inputs("npu_add_rms_norm_quant", "aclnnAddRmsNormQuantV2", function.available());
-  inputs.take("x1", x1, kUpToFloat);
-  const auto same = aclnn_check::dtype_bit(x1.scalar_type());
-  inputs.take("x2", x2, same);
-  inputs.take("gamma", gamma, same);
-  inputs.take("beta", beta, same);
+  take_summands(&inputs, x1, x2, gamma, beta);
   inputs.take("scales1", scales1, kUpToFloat);
   inputs.take("zero_points1", zero_points1, kOffsets);
   inputs.take("scales2", scales2, kUpToFloat);
@@ -55,11 +61,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> npu_add_rms_norm_dynamic_quan
   static const AclnnOp<decltype(aclnnAddRmsNormDynamicQuantV2GetWorkspaceSize)> function(
       "aclnnAddRmsNormDynamicQuantV2");
   Inputs inputs("npu_add_rms_norm_dynamic_quant", "aclnnAddRmsNormDynamicQuantV2", function.available());
-  inputs.take("x1", x1, kUpToFloat);
-  const auto same = aclnn_check::dtype_bit(x1.scalar_type());
-  inputs.take("x2", x2, same);
-  inputs.take("gamma", gamma, same);
-  inputs.take("beta", beta, same);
+  take_summands(&inputs, x1, x2, gamma, beta);
   inputs.take("smooth_scale1", smooth_scale1, kUpToFloat);
   inputs.take("smooth_scale2", smooth_scale2, kUpToFloat);
   bind_device(inputs.device());
